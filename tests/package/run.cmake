@@ -1,0 +1,38 @@
+# Installs the build tree, moves the prefix, and builds and runs a consumer of it: what a user of
+# find_package(normlab) does, with nothing known but the prefix. Any failing step fails the test.
+function(run)
+  execute_process(COMMAND ${ARGV} COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+set(prefix "${WORK_DIR}/moved")
+file(REMOVE_RECURSE "${WORK_DIR}")
+run("${CMAKE_COMMAND}" --install "${BUILD_DIR}" --config "${CONFIG}" --prefix "${WORK_DIR}/installed")
+file(RENAME "${WORK_DIR}/installed" "${prefix}")
+
+set(cxx_flags "")
+if(SANITIZE)
+  set(cxx_flags "-fsanitize=${SANITIZE}")
+endif()
+run("${CMAKE_COMMAND}" -S "${CONSUMER_DIR}" -B "${WORK_DIR}/build" -G "${GENERATOR}"
+  "-DCMAKE_BUILD_TYPE=${CONFIG}" "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}"
+  "-DCMAKE_CXX_FLAGS=${cxx_flags}" "-DCMAKE_PREFIX_PATH=${prefix}"
+  -DCMAKE_FIND_PACKAGE_NO_PACKAGE_REGISTRY=ON)
+run("${CMAKE_COMMAND}" --build "${WORK_DIR}/build" --config "${CONFIG}")
+run("${WORK_DIR}/build/consumer")
+
+# The installed programs run from a foreign directory, and nothing installed names this checkout.
+file(GLOB programs "${prefix}/bin/*")
+foreach(program IN LISTS programs)
+  execute_process(COMMAND "${program}" --version WORKING_DIRECTORY / COMMAND_ERROR_IS_FATAL ANY)
+endforeach()
+if(SANITIZE)
+  return()  # UBSan stores source paths for its reports, whatever the prefix map says
+endif()
+file(GLOB_RECURSE installed "${prefix}/*")
+foreach(file IN LISTS installed)
+  file(STRINGS "${file}" lines REGEX "/")
+  string(FIND "${lines}" "${SOURCE_DIR}/" position)
+  if(NOT position EQUAL -1)
+    message(FATAL_ERROR "${file} names the source folder ${SOURCE_DIR}")
+  endif()
+endforeach()
