@@ -1,0 +1,64 @@
+// Tested by tests/core/ops/activation_test.cpp.
+#include "core/ops/activation.hpp"
+
+#include <cmath>
+#include <numbers>
+
+#include "core/ops/map.hpp"
+
+namespace normlab {
+
+// dx = dy where x > 0. The gate can be read off y, so x need not be kept; with the comparison this
+// way round a NaN passes through.
+Var relu(const Var& x) {
+  Tensor y = map(x.value(), [](double v) { return v <= 0.0 ? 0.0 : v; });
+  Adjoint dx(x);
+  return record("relu", y, {x}, [dx, y](const Tensor& dy) {
+    dx += zip(dy, y, [](double g, double out) { return out == 0.0 ? 0.0 : g; });
+  });
+}
+
+// dx = dy * (Phi(x) + x phi(x)), phi the normal density
+Var gelu(const Var& x) {
+  const auto normal_cdf = [](double v) { return 0.5 * (1.0 + std::erf(v / std::numbers::sqrt2)); };
+  Tensor y = map(x.value(), [=](double v) { return v * normal_cdf(v); });
+  Adjoint dx(x);
+  return record("gelu", std::move(y), {x}, [dx, normal_cdf, value = x.value()](const Tensor& dy) {
+    dx += zip(dy, value, [=](double g, double v) {
+      const double density =
+          std::exp(-0.5 * v * v) * std::numbers::inv_sqrtpi / std::numbers::sqrt2;
+      return g * (normal_cdf(v) + v * density);
+    });
+  });
+}
+
+// With t = tanh(u), u = k (x + c x^3):  dx = dy * ((1 + t) + x (1 - t^2) u') / 2, u' = k (1 + 3 c
+// x^2)
+Var gelu_tanh(const Var& x) {
+  constexpr double k = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
+  constexpr double c = 0.044715;
+  const auto gate = [](double v) { return std::tanh(k * (v + c * v * v * v)); };
+  Tensor y = map(x.value(), [=](double v) { return 0.5 * v * (1.0 + gate(v)); });
+  Adjoint dx(x);
+  return record("gelu_tanh", std::move(y), {x}, [dx, gate, value = x.value()](const Tensor& dy) {
+    dx += zip(dy, value, [=](double g, double v) {
+      const double t = gate(v);
+      return 0.5 * g * ((1.0 + t) + v * (1.0 - t * t) * k * (1.0 + 3.0 * c * v * v));
+    });
+  });
+}
+
+// With s = sigmoid(x):  dx = dy * s (1 + x (1 - s))
+Var silu(const Var& x) {
+  const auto sigmoid_of = [](double v) { return 1.0 / (1.0 + std::exp(-v)); };
+  Tensor y = map(x.value(), [=](double v) { return v * sigmoid_of(v); });
+  Adjoint dx(x);
+  return record("silu", std::move(y), {x}, [dx, sigmoid_of, value = x.value()](const Tensor& dy) {
+    dx += zip(dy, value, [=](double g, double v) {
+      const double s = sigmoid_of(v);
+      return g * s * (1.0 + v * (1.0 - s));
+    });
+  });
+}
+
+}  // namespace normlab

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "core/tape.hpp"
+
+// + - * / and negation, elementwise with NumPy's broadcasting; a double stands for a scalar
+// constant.
+namespace normlab {
+
+Var add(const Var& a, const Var& b);
+Var sub(const Var& a, const Var& b);
+Var mul(const Var& a, const Var& b);
+Var div(const Var& a, const Var& b);
+Var neg(const Var& x);
+
+inline Var operator+(const Var& a, const Var& b) { return add(a, b); }
+inline Var operator-(const Var& a, const Var& b) { return sub(a, b); }
+inline Var operator*(const Var& a, const Var& b) { return mul(a, b); }
+inline Var operator/(const Var& a, const Var& b) { return div(a, b); }
+inline Var operator-(const Var& x) { return neg(x); }
+
+// y = factor * x and y = x + term.
+Var scale(const Var& x, double factor);
+Var shift(const Var& x, double term);
+
+inline Var operator*(const Var& x, double factor) { return scale(x, factor); }
+inline Var operator*(double factor, const Var& x) { return scale(x, factor); }
+inline Var operator/(const Var& x, double divisor) { return scale(x, 1.0 / divisor); }
+inline Var operator+(const Var& x, double term) { return shift(x, term); }
+inline Var operator+(double term, const Var& x) { return shift(x, term); }
+inline Var operator-(const Var& x, double term) { return shift(x, -term); }
+inline Var operator-(double term, const Var& x) { return shift(neg(x), term); }
+
+}  // namespace normlab

@@ -1,0 +1,85 @@
+// Each backward is dx = dy * f'(x), with f' in terms of y where y is at hand anyway.
+// Tested by tests/core/ops/elementwise_test.cpp.
+#include "core/ops/elementwise.hpp"
+
+#include <cmath>
+
+#include "core/ops/map.hpp"
+
+namespace normlab {
+
+// y = e^x:  dx = dy * y
+Var exp(const Var& x) {
+  Tensor y = map(x.value(), [](double v) { return std::exp(v); });
+  Adjoint dx(x);
+  return record("exp", y, {x},
+                [dx, y](const Tensor& dy) { dx += zip(dy, y, std::multiplies<>{}); });
+}
+
+// y = ln x:  dx = dy / x
+Var log(const Var& x) {
+  Tensor y = map(x.value(), [](double v) { return std::log(v); });
+  Adjoint dx(x);
+  return record("log", std::move(y), {x}, [dx, value = x.value()](const Tensor& dy) {
+    dx += zip(dy, value, std::divides<>{});
+  });
+}
+
+// y = sqrt x:  dx = dy / (2 y)
+Var sqrt(const Var& x) {
+  Tensor y = map(x.value(), [](double v) { return std::sqrt(v); });
+  Adjoint dx(x);
+  return record("sqrt", y, {x}, [dx, y](const Tensor& dy) {
+    dx += zip(dy, y, [](double g, double root) { return root == 0.0 ? 0.0 : g / (2.0 * root); });
+  });
+}
+
+// y = x^p:  dx = dy * p x^(p-1)
+Var pow(const Var& x, double exponent) {
+  Tensor y = map(x.value(), [exponent](double v) { return std::pow(v, exponent); });
+  Adjoint dx(x);
+  return record("pow", std::move(y), {x}, [dx, value = x.value(), exponent](const Tensor& dy) {
+    dx += zip(dy, value, [exponent](double g, double v) {
+      return exponent == 0.0 ? 0.0 : g * exponent * std::pow(v, exponent - 1.0);
+    });
+  });
+}
+
+// y = x^2:  dx = dy * 2 x
+Var square(const Var& x) {
+  Tensor y = map(x.value(), [](double v) { return v * v; });
+  Adjoint dx(x);
+  return record("square", std::move(y), {x}, [dx, value = x.value()](const Tensor& dy) {
+    dx += zip(dy, value, [](double g, double v) { return g * 2.0 * v; });
+  });
+}
+
+// y = |x|:  dx = dy * sign(x)
+Var abs(const Var& x) {
+  Tensor y = map(x.value(), [](double v) { return std::abs(v); });
+  Adjoint dx(x);
+  return record("abs", std::move(y), {x}, [dx, value = x.value()](const Tensor& dy) {
+    dx += zip(dy, value,
+              [](double g, double v) { return v == 0.0 ? 0.0 : std::copysign(1.0, v) * g; });
+  });
+}
+
+// y = tanh x:  dx = dy * (1 - y^2)
+Var tanh(const Var& x) {
+  Tensor y = map(x.value(), [](double v) { return std::tanh(v); });
+  Adjoint dx(x);
+  return record("tanh", y, {x}, [dx, y](const Tensor& dy) {
+    dx += zip(dy, y, [](double g, double t) { return g * (1.0 - t * t); });
+  });
+}
+
+// y = 1 / (1 + e^-x):  dx = dy * y (1 - y)
+Var sigmoid(const Var& x) {
+  Tensor y = map(x.value(), [](double v) { return 1.0 / (1.0 + std::exp(-v)); });
+  Adjoint dx(x);
+  return record("sigmoid", y, {x}, [dx, y](const Tensor& dy) {
+    dx += zip(dy, y, [](double g, double s) { return g * s * (1.0 - s); });
+  });
+}
+
+}  // namespace normlab

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <optional>
+
+#include "core/tape.hpp"
+
+namespace normlab {
+
+// Layer normalization (Ba, Kiros and Hinton 2016), as torch.nn.functional.layer_norm:
+//
+//   y = weight * (x - mean) / sqrt(var + eps) + bias
+//
+// with one mean and one biased variance (divisor: the number of elements) per row, a row being the
+// trailing axes of x that make up `normalized_shape`. weight and bias have that shape.
+//
+// eps must be finite and not negative. A row without spread gives exactly the bias, at eps = 0 too.
+// Rows keep their accuracy for any common offset and up to the ends of the double range.
+Var layer_norm(const Var& x, const Shape& normalized_shape,
+               const std::optional<Var>& weight = std::nullopt,
+               const std::optional<Var>& bias = std::nullopt, double eps = 1e-5);
+
+}  // namespace normlab

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <concepts>
+
+#include "core/tensor.hpp"
+
+// Elementwise loops over whole tensors: what the forward and backward rules of elementwise ops are
+// written with. Tensors are contiguous, so one flat loop serves every shape.
+namespace normlab {
+
+template <std::invocable<double> F>
+Tensor map(const Tensor& x, F f) {
+  Tensor y = Tensor::uninitialized(x.shape());
+  const double* in = x.data();
+  double* out = y.mutable_data();
+  for (std::int64_t i = 0; i < x.numel(); ++i) out[i] = f(in[i]);
+  return y;
+}
+
+// Shapes must be equal.
+template <std::invocable<double, double> F>
+Tensor zip(const Tensor& a, const Tensor& b, F f) {
+  Tensor y = Tensor::uninitialized(a.shape());
+  const double* left = a.data();
+  const double* right = b.data();
+  double* out = y.mutable_data();
+  for (std::int64_t i = 0; i < a.numel(); ++i) out[i] = f(left[i], right[i]);
+  return y;
+}
+
+}  // namespace normlab

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "core/blas.hpp"
+#include "core/tape.hpp"
+
+namespace normlab {
+
+using blas::Transpose;
+
+// Matrix product over the last two axes, y = op(a) op(b), with the axes before them broadcast as
+// NumPy's matmul does: (..., m, k) x (..., k, n) -> (..., m, n). An operand may be given as its
+// transpose, (..., k, m) or (..., n, k), and is then read in place. Both ranks must be at least 2.
+Var matmul(const Var& a, const Var& b, Transpose a_is = Transpose::no,
+           Transpose b_is = Transpose::no);
+
+}  // namespace normlab

@@ -1,0 +1,113 @@
+// Tested by tests/core/random_test.cpp against numbers made with PyTorch.
+#include "core/random.hpp"
+
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+#include "core/check.hpp"
+
+namespace normlab {
+
+namespace {
+
+constexpr std::size_t kBlock = 16;
+
+// Box and Muller (1958): two independent uniforms u1, u2 give the two independent normals
+// sqrt(-2 ln u1) cos(2 pi u2) and sqrt(-2 ln u1) sin(2 pi u2). Turns 16 uniforms into 16 normals in
+// place, v[j] being paired with v[j + 8]; 1 - v[j] keeps the logarithm away from 0.
+void box_muller_block(double* v) {
+  for (std::size_t j = 0; j < kBlock / 2; ++j) {
+    const double radius = std::sqrt(-2.0 * std::log(1.0 - v[j]));
+    const double angle = 2.0 * std::numbers::pi * v[j + kBlock / 2];
+    v[j] = radius * std::cos(angle);
+    v[j + kBlock / 2] = radius * std::sin(angle);
+  }
+}
+
+}  // namespace
+
+void Generator::manual_seed(std::uint64_t seed) {
+  engine_.seed(static_cast<std::uint32_t>(seed));
+  second_of_pair_.reset();
+}
+
+std::uint64_t Generator::next64() {
+  const std::uint64_t high = next32();
+  return high << 32 | next32();
+}
+
+double Generator::uniform() {
+  constexpr std::uint64_t kLow53 = (std::uint64_t{1} << 53) - 1;
+  return static_cast<double>(next64() & kLow53) * 0x1p-53;
+}
+
+double Generator::normal() {
+  if (second_of_pair_) {
+    const double value = *second_of_pair_;
+    second_of_pair_.reset();
+    return value;
+  }
+  const double angle = 2.0 * std::numbers::pi * uniform();  // drawn before the radius
+  const double radius = std::sqrt(-2.0 * std::log(1.0 - uniform()));
+  second_of_pair_ = radius * std::sin(angle);
+  return radius * std::cos(angle);
+}
+
+void Generator::fill_uniform(std::span<double> out, double low, double high) {
+  for (double& value : out) value = low + (high - low) * uniform();
+}
+
+// 16 or more values are drawn by blocks of uniforms; where the size is not a multiple of 16, the
+// last 16 are drawn again. Fewer come from normal().
+void Generator::fill_normal(std::span<double> out) {
+  if (out.size() < kBlock) {
+    for (double& value : out) value = normal();
+    return;
+  }
+  fill_uniform(out);
+  for (std::size_t i = 0; i + kBlock <= out.size(); i += kBlock) box_muller_block(&out[i]);
+  if (out.size() % kBlock != 0) {
+    const std::span<double> last = out.last(kBlock);
+    fill_uniform(last);
+    box_muller_block(last.data());
+  }
+}
+
+Tensor Generator::rand(Shape shape) {
+  Tensor result = Tensor::uninitialized(std::move(shape));
+  fill_uniform(result.mutable_values());
+  return result;
+}
+
+Tensor Generator::randn(Shape shape) {
+  Tensor result = Tensor::uninitialized(std::move(shape));
+  fill_normal(result.mutable_values());
+  return result;
+}
+
+Tensor Generator::bernoulli(Shape shape, double probability) {
+  check_probability("bernoulli", "probability", probability);
+  Tensor result = Tensor::uninitialized(std::move(shape));
+  for (double& value : result.mutable_values()) value = uniform() < probability ? 1.0 : 0.0;
+  return result;
+}
+
+std::int64_t Generator::randint(std::int64_t high) {
+  check(high > 0, "randint", "high", "must be positive", [&] { return std::to_string(high); });
+  return static_cast<std::int64_t>(next32() % static_cast<std::uint64_t>(high));
+}
+
+// Fisher and Yates, as PyTorch draws it: position i swaps with one of those from i on.
+std::vector<std::int64_t> Generator::permutation(std::int64_t n) {
+  check(n >= 0, "permutation", "n", "must not be negative", [&] { return std::to_string(n); });
+  std::vector<std::int64_t> order(static_cast<std::size_t>(n));
+  std::iota(order.begin(), order.end(), 0);
+  for (std::size_t i = 0; i + 1 < order.size(); ++i) {
+    const auto rest = static_cast<std::int64_t>(order.size() - i);
+    std::swap(order[i], order[i + static_cast<std::size_t>(randint(rest))]);
+  }
+  return order;
+}
+
+}  // namespace normlab

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <span>
+#include <vector>
+
+#include "core/tensor.hpp"
+
+namespace normlab {
+
+// The random stream of PyTorch's CPU generator in double precision, bit for bit: the same seed
+// gives the same weights here and there (docs/reproducing.md tells how the stream is built).
+//
+// The engine is the 32-bit Mersenne Twister, whose output the C++ standard fixes; the distributions
+// are ours, since the standard leaves theirs to the library. Not for use by two threads at once.
+class Generator {
+ public:
+  explicit Generator(std::uint64_t seed = 0) { manual_seed(seed); }
+
+  // Starts the stream again. As in PyTorch only the low 32 bits of the seed count.
+  void manual_seed(std::uint64_t seed);
+
+  std::uint32_t next32() { return static_cast<std::uint32_t>(engine_()); }
+  // Two 32-bit draws, the first one the high half.
+  std::uint64_t next64();
+  // Uniform in [0, 1): the low 53 bits of a 64-bit draw, times 2^-53.
+  double uniform();
+  // Standard normal, from pairs: the second of a pair is kept for the next call.
+  double normal();
+
+  void fill_uniform(std::span<double> out, double low = 0.0, double high = 1.0);
+  void fill_normal(std::span<double> out);
+
+  Tensor rand(Shape shape);
+  Tensor randn(Shape shape);
+  // 1 with the given probability, else 0.
+  Tensor bernoulli(Shape shape, double probability);
+  // Integers 0 .. high - 1.
+  std::int64_t randint(std::int64_t high);
+  // A random order of 0 .. n - 1.
+  std::vector<std::int64_t> permutation(std::int64_t n);
+
+ private:
+  std::mt19937 engine_;
+  std::optional<double> second_of_pair_;
+};
+
+}  // namespace normlab

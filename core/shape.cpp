@@ -1,0 +1,71 @@
+#include "core/shape.hpp"
+
+#include <functional>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/check.hpp"
+
+namespace normlab {
+
+namespace {
+
+void check_extents(const std::vector<std::int64_t>& extents) {
+  for (std::int64_t extent : extents) {
+    check(extent >= 0, "Shape", "extents", "must not be negative",
+          fmt::format("({})", fmt::join(extents, ", ")));
+  }
+}
+
+}  // namespace
+
+Shape::Shape(std::initializer_list<std::int64_t> extents) : extents_(extents) {
+  check_extents(extents_);
+}
+
+Shape::Shape(std::vector<std::int64_t> extents) : extents_(std::move(extents)) {
+  check_extents(extents_);
+}
+
+std::int64_t Shape::numel() const {
+  return std::accumulate(begin(), end(), std::int64_t{1}, std::multiplies<>{});
+}
+
+std::int64_t Shape::operator[](std::int64_t axis) const {
+  return extents_[static_cast<std::size_t>(normalize_axis("Shape", axis, rank()))];
+}
+
+std::int64_t Shape::rows() const { return extents_.empty() ? 1 : axes(0, rank() - 1).numel(); }
+
+Shape Shape::with_axis(std::int64_t axis, std::int64_t extent) const {
+  std::vector<std::int64_t> extents = extents_;
+  extents[static_cast<std::size_t>(normalize_axis("Shape", axis, rank()))] = extent;
+  return Shape(std::move(extents));
+}
+
+Shape Shape::axes(std::int64_t first, std::int64_t last) const {
+  return Shape(std::vector<std::int64_t>(begin() + first, begin() + last));
+}
+
+std::string Shape::str() const {
+  return fmt::format("({}{})", fmt::join(extents_, ", "), rank() == 1 ? "," : "");
+}
+
+std::int64_t normalize_axis(const std::string& op, std::int64_t axis, std::int64_t rank) {
+  check(axis >= -rank && axis < rank, op, "axis",
+        fmt::format("must be in [{}, {}) for a tensor of rank {}", -rank, rank, rank),
+        std::to_string(axis));
+  return axis < 0 ? axis + rank : axis;
+}
+
+std::vector<std::int64_t> contiguous_strides(const Shape& shape) {
+  std::vector<std::int64_t> strides(shape.extents().size(), 1);
+  for (std::size_t axis = strides.size(); axis-- > 1;) {
+    strides[axis - 1] = strides[axis] * shape.extents()[axis];
+  }
+  return strides;
+}
+
+}  // namespace normlab
