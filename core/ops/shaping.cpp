@@ -150,7 +150,8 @@ Var stack(const std::vector<Var>& parts, std::int64_t axis) {
   return concat(with_new_axis, at);
 }
 
-Var gather_rows(const Var& table, std::span<const std::int64_t> rows) {
+Var gather_rows(const Var& table, std::span<const std::int64_t> rows,
+                std::optional<std::int64_t> no_grad_row) {
   check(table.value().rank() >= 1, "gather_rows", "table", "must have rows",
         [&] { return table.shape().str(); });
   const std::int64_t count = table.shape()[0];
@@ -166,13 +167,15 @@ Var gather_rows(const Var& table, std::span<const std::int64_t> rows) {
   }
   Adjoint dtable(table);
   return record("gather_rows", std::move(y), {table},
-                [dtable, width, shape = table.shape(),
+                [dtable, width, no_grad_row, shape = table.shape(),
                  index = std::vector<std::int64_t>(rows.begin(), rows.end())](const Tensor& dy) {
                   Tensor g = Tensor::zeros(shape);
                   double* to = g.mutable_data();
                   const double* from = dy.data();
                   for (std::int64_t row : index) {
-                    for (std::int64_t j = 0; j < width; ++j) to[row * width + j] += from[j];
+                    for (std::int64_t j = 0; row != no_grad_row && j < width; ++j) {
+                      to[row * width + j] += from[j];
+                    }
                     from += width;
                   }
                   dtable += std::move(g);

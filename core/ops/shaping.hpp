@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -19,7 +20,8 @@ Var concat(const std::vector<Var>& parts, std::int64_t axis);
 // Joins equal shapes along a new axis.
 Var stack(const std::vector<Var>& parts, std::int64_t axis);
 // Rows of a table (n, ...) by index, repeats allowed: result (number of indices, ...). Backward
-// adds up what the repeats of a row receive.
-Var gather_rows(const Var& table, std::span<const std::int64_t> rows);
+// adds up what the repeats of a row receive; to the row no_grad_row, if given, it passes nothing.
+Var gather_rows(const Var& table, std::span<const std::int64_t> rows,
+                std::optional<std::int64_t> no_grad_row = std::nullopt);
 
 }  // namespace normlab

@@ -1,0 +1,16 @@
+// Tested by tests/nn/dropout_test.cpp.
+#include "nn/dropout.hpp"
+
+#include "core/check.hpp"
+#include "core/ops/dropout.hpp"
+
+namespace normlab {
+
+Dropout::Dropout(double p, Generator& generator) : p_(p) {
+  check_probability("Dropout", "p", p);
+  if (p > 0.0) generator_.manual_seed(generator.next64());
+}
+
+Var Dropout::forward(const Var& x) { return training() ? dropout(x, p_, generator_) : x; }
+
+}  // namespace normlab

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "core/random.hpp"
+#include "nn/module.hpp"
+
+namespace normlab {
+
+// A table of vectors read by index, as torch.nn.Embedding. Starts standard normal; the row of
+// padding_idx starts at zero and receives no gradient.
+class Embedding : public Module {
+ public:
+  struct Options {
+    std::optional<std::int64_t> padding_idx{};
+  };
+  Embedding(std::int64_t num_embeddings, std::int64_t embedding_dim, Generator& generator,
+            const Options& options);
+  Embedding(std::int64_t num_embeddings, std::int64_t embedding_dim, Generator& generator)
+      : Embedding(num_embeddings, embedding_dim, generator, Options{}) {}
+
+  // (number of indices, embedding_dim).
+  Var forward(Tape& tape, std::span<const std::int64_t> indices);
+  // Indices held as doubles in a tensor of any shape (...) -> (..., embedding_dim).
+  Var forward(const Var& indices) override;
+
+  Parameter& weight;  // (num_embeddings, embedding_dim)
+
+ private:
+  Options options_;
+};
+
+}  // namespace normlab

@@ -1,0 +1,26 @@
+// Tested by tests/nn/layer_norm_test.cpp.
+#include "nn/layer_norm.hpp"
+
+#include "core/check.hpp"
+#include "core/ops/layer_norm.hpp"
+#include "nn/optional_parameter.hpp"
+
+namespace normlab {
+
+LayerNorm::LayerNorm(Shape normalized_shape, const Options& options)
+    : normalized_shape_(std::move(normalized_shape)), options_(options) {
+  check_at_least("LayerNorm", "eps", options.eps, 0.0);
+  check(normalized_shape_.rank() > 0 && normalized_shape_.numel() > 0, "LayerNorm",
+        "normalized_shape", "must hold at least one feature",
+        [&] { return normalized_shape_.str(); });
+  if (!options.elementwise_affine) return;
+  weight = &register_parameter("weight", Tensor::ones(normalized_shape_));
+  if (options.bias) bias = &register_parameter("bias", Tensor::zeros(normalized_shape_));
+}
+
+Var LayerNorm::forward(const Var& x) {
+  return layer_norm(x, normalized_shape_, watch(x.tape(), weight), watch(x.tape(), bias),
+                    options_.eps);
+}
+
+}  // namespace normlab

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "core/random.hpp"
+#include "nn/module.hpp"
+
+namespace normlab {
+
+// y = x W^T + b, as torch.nn.Linear: x (..., in_features) -> (..., out_features).
+// Starts uniform in +-1/sqrt(in_features), weight and bias.
+class Linear : public Module {
+ public:
+  struct Options {
+    bool bias = true;
+  };
+  Linear(std::int64_t in_features, std::int64_t out_features, Generator& generator,
+         const Options& options);
+  Linear(std::int64_t in_features, std::int64_t out_features, Generator& generator)
+      : Linear(in_features, out_features, generator, Options{}) {}
+
+  Var forward(const Var& x) override;
+
+  Parameter& weight;          // (out_features, in_features)
+  Parameter* bias = nullptr;  // (out_features), none with bias off
+};
+
+}  // namespace normlab

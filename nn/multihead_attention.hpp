@@ -1,0 +1,63 @@
+#pragma once
+
+#include "core/random.hpp"
+#include "nn/dropout.hpp"
+#include "nn/linear.hpp"
+
+namespace normlab {
+
+// Which keys a query may attend to, in torch.nn.MultiheadAttention's terms.
+struct AttentionMasks {
+  // Added to the scores: (Tq, Tk), or (N * heads, Tq, Tk) for one mask per head. A boolean mask in
+  // which true forbids is made by mask_where_forbidden (core/ops/attention.hpp).
+  Tensor attn_mask{};
+  // (N, Tk), 1 where the key is padding and must not be attended to, else 0.
+  Tensor key_padding_mask{};
+  // Position i attends to positions 0 .. i.
+  bool is_causal = false;
+};
+
+// out_proj(concat over heads of softmax(Q K^T / sqrt(head width) + mask) V), with
+// Q, K, V = in_proj of query, key and value; as torch.nn.MultiheadAttention with batch_first=True:
+// query (N, Tq, embed_dim), key and value (N, Tk, embed_dim) -> (N, Tq, embed_dim).
+//
+// A query whose keys are all forbidden gets the output bias alone, and finite gradients
+// (PyTorch: NaN).
+class MultiheadAttention : public Module {
+ public:
+  struct Options {
+    double dropout = 0.0;  // on the attention weights, in train mode
+    bool bias = true;
+  };
+  // Throws std::invalid_argument unless num_heads divides embed_dim.
+  MultiheadAttention(std::int64_t embed_dim, std::int64_t num_heads, Generator& generator,
+                     const Options& options);
+  MultiheadAttention(std::int64_t embed_dim, std::int64_t num_heads, Generator& generator)
+      : MultiheadAttention(embed_dim, num_heads, generator, Options{}) {}
+
+  struct Result {
+    Var output;
+    Tensor weights;  // (N, heads, Tq, Tk), after the softmax and before dropout
+  };
+  Result attend(const Var& query, const Var& key, const Var& value,
+                const AttentionMasks& masks = {});
+  // Self-attention: the three are one, and are projected in one product.
+  Result attend(const Var& x, const AttentionMasks& masks = {});
+  Var forward(const Var& x) override { return attend(x).output; }
+
+  // Weights averaged over heads, (N, Tq, Tk): what PyTorch returns by default.
+  static Tensor average_over_heads(const Tensor& weights);
+
+  Parameter& in_proj_weight;          // (3 embed_dim, embed_dim): W_Q, W_K and W_V stacked
+  Parameter* in_proj_bias = nullptr;  // (3 embed_dim)
+  Linear& out_proj;
+
+ private:
+  Var project(const Var& x, std::int64_t part);
+
+  std::int64_t embed_dim_, num_heads_;
+  double dropout_p_;
+  Generator dropout_generator_;
+};
+
+}  // namespace normlab
