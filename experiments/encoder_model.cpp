@@ -1,0 +1,98 @@
+// Tested by tests/experiments/gradient_cell_test.cpp against PyTorch.
+#include "experiments/encoder_model.hpp"
+
+#include <cmath>
+
+#include "core/ops/arithmetic.hpp"
+#include "core/ops/cross_entropy.hpp"
+#include "core/ops/matmul.hpp"
+#include "nn/init.hpp"
+#include "nn/layer_norm.hpp"
+#include "nn/rms_norm.hpp"
+
+namespace normlab {
+
+namespace {
+
+constexpr std::int64_t kPatchSide = 2;
+constexpr std::int64_t kPatchPixels = kPatchSide * kPatchSide;
+constexpr std::int64_t kTokensPerImage = kDigitSide * kDigitSide / kPatchPixels;
+
+Tensor rows_of(const Tensor& x, std::int64_t first, std::int64_t last) {
+  const std::int64_t row = x.numel() / x.shape()[0];
+  return Tensor(x.shape().with_axis(0, last - first),
+                x.values().subspan(static_cast<std::size_t>(first * row),
+                                   static_cast<std::size_t>((last - first) * row)));
+}
+
+// Modules draw a default initialization; it is overwritten, so its generator is of no consequence.
+std::unique_ptr<TransformerEncoder> untrained_encoder(const EncoderModel::Config& config,
+                                                      std::int64_t layers, Placement placement) {
+  Generator overwritten;
+  const TransformerEncoderLayer::Options options{.dim_feedforward = config.ffn,
+                                                 .dropout = 0.0,
+                                                 .norm_first = placement == Placement::pre,
+                                                 .norm = factory(config.norm)};
+  return std::make_unique<TransformerEncoder>(layers, config.width, config.heads, overwritten,
+                                              options);
+}
+
+std::unique_ptr<Linear> untrained_head(std::int64_t width) {
+  Generator overwritten;
+  return std::make_unique<Linear>(width, kDigitClasses, overwritten);
+}
+
+}  // namespace
+
+std::string name(Placement placement) { return placement == Placement::post ? "post" : "pre"; }
+
+std::string name(Norm norm) { return norm == Norm::layernorm ? "layernorm" : "rmsnorm"; }
+
+NormFactory factory(Norm norm) {
+  if (norm == Norm::layernorm) {
+    return [](std::int64_t width) { return std::make_unique<LayerNorm>(width); };
+  }
+  return [](std::int64_t width) { return std::make_unique<RMSNorm>(width); };
+}
+
+Tokens tokens_of(const Digits& digits) {
+  return {patches(standardize(digits.images), kPatchSide), digits.labels};
+}
+
+EncoderModel::EncoderModel(const Config& config, std::int64_t layers, Placement placement,
+                           std::uint64_t seed)
+    : generator_(seed),
+      patch_embedding_(generator_.randn({kPatchPixels, config.width})),
+      position_embedding_(generator_.randn({kTokensPerImage, config.width})),
+      encoder_(register_module("encoder", untrained_encoder(config, layers, placement))),
+      head_(register_module("head", untrained_head(config.width))) {
+  for (double& value : patch_embedding_.mutable_values()) value /= 2.0;
+  for (const auto& [parameter_name, parameter] : named_parameters()) {
+    if (parameter->value.rank() == 2) {
+      init::xavier_normal(parameter->value, generator_);
+    } else if (parameter_name.ends_with("bias")) {
+      init::zeros(parameter->value);
+    }
+  }
+}
+
+Tensor EncoderModel::embed(const Tensor& patches, double scale) const {
+  Tape tape;
+  const Var embedded = matmul(tape.constant(patches), tape.constant(patch_embedding_)) +
+                       tape.constant(position_embedding_);
+  return (embedded * (scale / std::sqrt(2.0))).value();
+}
+
+Var EncoderModel::forward(const Var& x) { return head_.forward(encoder_.forward(x)); }
+
+Var EncoderModel::loss_sum(Tape& tape, const Tokens& tokens, double scale, std::int64_t first,
+                           std::int64_t last) {
+  std::vector<std::int64_t> targets;
+  for (std::int64_t image = first; image < last; ++image) {
+    targets.insert(targets.end(), kTokensPerImage, tokens.labels[static_cast<std::size_t>(image)]);
+  }
+  const Var x = tape.constant(embed(rows_of(tokens.patches, first, last), scale));
+  return cross_entropy(forward(x), targets, {.reduction = Reduction::sum});
+}
+
+}  // namespace normlab

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "experiments/encoder_model.hpp"
+
+namespace normlab {
+
+// One network of an experiment on gradients at initialization.
+struct GradientCell {
+  std::int64_t layers = 12;
+  Placement placement = Placement::post;
+  std::uint64_t seed = 0;
+  double scale = 1.0;  // of the embedded input
+
+  bool operator==(const GradientCell&) const = default;
+};
+
+// What is measured on it: Frobenius norms of the gradient of the mean loss, one per layer, and the
+// stream that normalization layers receive.
+struct GradientMeasurement {
+  double loss = 0.0;
+  std::vector<double> w1_grad_norm, w2_grad_norm, in_proj_grad_norm, out_proj_grad_norm;
+  // Mean over tokens of |x|^2 / d. Post-norm: the sum entering each block's second norm. Pre-norm:
+  // the stream entering each block, and last the one entering the final norm.
+  std::vector<double> stream_sq_norm_per_d;
+};
+
+// Pure: the same cell gives the same bits on any thread.
+GradientMeasurement measure_gradients(const EncoderModel::Config& config, const GradientCell& cell,
+                                      const Tokens& tokens);
+
+}  // namespace normlab

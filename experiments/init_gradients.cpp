@@ -1,0 +1,126 @@
+// Tested by tests/experiments/init_gradients_test.cpp and by the end-to-end test of the program.
+#include "experiments/init_gradients.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "core/check.hpp"
+
+namespace normlab {
+
+namespace {
+
+constexpr const char* kName = "init_gradients";
+
+void add_cells(const InitGradientsOptions& options, std::int64_t layers, double scale,
+               std::vector<MeasuredCell>& cells) {
+  for (Placement placement : options.placements) {
+    for (std::uint64_t seed : options.seeds) {
+      const GradientCell cell{layers, placement, seed, scale};
+      const bool known = std::any_of(cells.begin(), cells.end(),
+                                     [&](const MeasuredCell& each) { return each.cell == cell; });
+      if (!known) cells.push_back({cell, {}});
+    }
+  }
+}
+
+// In the order of the tables; what the first table already has is not computed for the second.
+std::vector<MeasuredCell> needed_cells(const InitGradientsOptions& options) {
+  std::vector<MeasuredCell> cells;
+  add_cells(options, options.profile_layers, options.scales.front().value, cells);
+  for (const InputScale& scale : options.scales) {
+    for (std::int64_t layers : options.layers) add_cells(options, layers, scale.value, cells);
+  }
+  return cells;
+}
+
+template <typename T>
+bool has_duplicates(std::vector<T> values) {
+  std::sort(values.begin(), values.end());
+  return std::adjacent_find(values.begin(), values.end()) != values.end();
+}
+
+template <typename T>
+void check_list(const char* option, const std::vector<T>& values) {
+  check(!values.empty(), kName, option, "must name at least one", "none");
+  check(!has_duplicates(values), kName, option, "must not name one twice", "a repetition");
+}
+
+}  // namespace
+
+bool InitGradientsResult::checks_passed() const {
+  return norm_agreement.passed() &&
+         std::all_of(finite_differences.begin(), finite_differences.end(),
+                     [](const FiniteDifferenceCheck& each) { return each.passed(); });
+}
+
+const GradientMeasurement& InitGradientsResult::measurement(const GradientCell& cell) const {
+  const auto found = std::find_if(cells.begin(), cells.end(),
+                                  [&](const MeasuredCell& each) { return each.cell == cell; });
+  check(found != cells.end(), kName, "cell", "must have been measured",
+        [&] { return fmt::format("{} layers, seed {}", cell.layers, cell.seed); });
+  return found->measured;
+}
+
+void check_options(const InitGradientsOptions& options) {
+  const EncoderModel::Config& model = options.model;
+  check(model.heads >= 1 && model.width >= 1 && model.width % model.heads == 0, kName, "--width",
+        "must be a positive multiple of --heads",
+        [&] { return fmt::format("{} with {} heads", model.width, model.heads); });
+  check(model.ffn >= 1, kName, "--ffn", "must be at least 1",
+        [&] { return std::to_string(model.ffn); });
+  check(options.images >= 1, kName, "--images", "must be at least 1",
+        [&] { return std::to_string(options.images); });
+  check_list("--seeds", options.seeds);
+  check_list("--layers", options.layers);
+  check_list("--placement", options.placements);
+  std::vector<double> scales;
+  for (const InputScale& scale : options.scales) {
+    check(std::isfinite(scale.value) && scale.value > 0.0, kName, "--input-scale",
+          "must be positive numbers", scale.name);
+    scales.push_back(scale.value);
+  }
+  check_list("--input-scale", scales);
+  for (std::int64_t layers : options.layers) {
+    check(layers >= 1, kName, "--layers", "must be at least 1",
+          [&] { return std::to_string(layers); });
+  }
+  check(options.profile_layers >= 1, kName, "--profile-layers", "must be at least 1",
+        [&] { return std::to_string(options.profile_layers); });
+}
+
+InitGradientsResult run_init_gradients(const InitGradientsOptions& options, const Digits& digits,
+                                       int threads, const JobProgress& progress) {
+  check_options(options);
+  check(options.images <= digits.size(), kName, "--images",
+        fmt::format("must be at most {}, as many as there are", digits.size()),
+        [&] { return std::to_string(options.images); });
+  InitGradientsResult result{
+      options, tokens_of(digits.range(0, options.images)), {}, {}, needed_cells(options)};
+  std::vector<Job> jobs;
+  for (MeasuredCell& each : result.cells) {
+    jobs.push_back({static_cast<double>(each.cell.layers), [&] {
+                      each.measured = measure_gradients(options.model, each.cell, result.tokens);
+                    }});
+  }
+  std::vector<std::vector<FiniteDifferenceCheck>> checks(options.placements.size());
+  for (std::size_t i = 0; i < checks.size(); ++i) {
+    constexpr double kPassesLike = 2.5;  // one with backward, four forward only
+    jobs.push_back({kPassesLike * static_cast<double>(kCheckedDepth), [&, i] {
+                      checks[i] = check_finite_differences(options.model, options.placements[i],
+                                                           result.tokens);
+                    }});
+  }
+  jobs.push_back(
+      {0.1, [&] { result.norm_agreement = check_norm_agreement(options.model, result.tokens); }});
+  run_jobs(jobs, threads, progress);
+  for (const auto& of_placement : checks) {
+    result.finite_differences.insert(result.finite_differences.end(), of_placement.begin(),
+                                     of_placement.end());
+  }
+  return result;
+}
+
+}  // namespace normlab

@@ -1,0 +1,65 @@
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include "experiments/init_gradients.hpp"
+
+namespace normlab {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// JSON has no number for these.
+Json number(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0.0 ? "inf" : "-inf";
+  return value;
+}
+
+Json numbers(const std::vector<double>& values) {
+  Json list = Json::array();
+  for (double value : values) list.push_back(number(value));
+  return list;
+}
+
+Json config_of(const InitGradientsOptions& options) {
+  Json scales = Json::array(), placements = Json::array();
+  for (const InputScale& scale : options.scales) {
+    scales.push_back({{"name", scale.name}, {"value", scale.value}});
+  }
+  for (Placement placement : options.placements) placements.push_back(name(placement));
+  return {{"width", options.model.width}, {"heads", options.model.heads},
+          {"ffn", options.model.ffn},     {"norm", name(options.model.norm)},
+          {"images", options.images},     {"seeds", options.seeds},
+          {"layers", options.layers},     {"profile_layers", options.profile_layers},
+          {"input_scales", scales},       {"placements", placements}};
+}
+
+Json cell_of(const MeasuredCell& each) {
+  const GradientMeasurement& m = each.measured;
+  return {{"layers", each.cell.layers},
+          {"placement", name(each.cell.placement)},
+          {"seed", each.cell.seed},
+          {"scale", each.cell.scale},
+          {"loss", number(m.loss)},
+          {"w1_grad_norm", numbers(m.w1_grad_norm)},
+          {"w2_grad_norm", numbers(m.w2_grad_norm)},
+          {"in_proj_grad_norm", numbers(m.in_proj_grad_norm)},
+          {"out_proj_grad_norm", numbers(m.out_proj_grad_norm)},
+          {"stream_sq_norm_per_d", numbers(m.stream_sq_norm_per_d)}};
+}
+
+}  // namespace
+
+std::string json_of(const InitGradientsResult& result) {
+  Json cells = Json::array();
+  for (const MeasuredCell& each : result.cells) cells.push_back(cell_of(each));
+  const Json document = {{"experiment", "init_gradients"},
+                         {"version", NORMLAB_VERSION},
+                         {"config", config_of(result.options)},
+                         {"cells", cells}};
+  return document.dump(1) + "\n";
+}
+
+}  // namespace normlab

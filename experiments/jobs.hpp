@@ -1,0 +1,23 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+namespace normlab {
+
+// One independent piece of an experiment. It writes its result to a place of its own, so that what
+// is printed afterwards does not depend on the order in which jobs ended.
+struct Job {
+  double cost;  // in any unit; for the order of starting and the time left
+  std::function<void()> run;
+};
+
+// Told after every job, one call at a time: the cost done so far and the total.
+using JobProgress = std::function<void(double done, double total)>;
+
+// Runs every job once on this many threads, the costliest first so that no long one is left to the
+// end. BLAS is set to one thread: the parallelism is here, and results cannot depend on it. If jobs
+// throw, no further ones are started, and the first exception is rethrown once all threads ended.
+void run_jobs(const std::vector<Job>& jobs, int threads, const JobProgress& progress = {});
+
+}  // namespace normlab

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <chrono>
+
+namespace normlab {
+
+// A line on the terminal's standard error with a bar and the time left; nothing if standard error
+// is not a terminal. The line is wiped when the bar goes.
+class ProgressBar {
+ public:
+  explicit ProgressBar(bool wanted);
+  ~ProgressBar();
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
+
+  void show(double done, double total);
+
+ private:
+  bool on_;
+  std::chrono::steady_clock::time_point start_;
+};
+
+}  // namespace normlab

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+
+#include "experiments/encoder_model.hpp"
+
+namespace normlab {
+
+// Checks that an experiment makes of its own tools before its numbers may be believed.
+
+// C1: is the gradient the derivative of the loss? The largest entry of dLoss/dW2 of one layer
+// against a central difference (L = 6, seed 0).
+struct FiniteDifferenceCheck {
+  Placement placement;
+  std::int64_t layer;  // from 1
+  double analytic, numerical, loss;
+
+  double relative_error() const;
+  // Below 1e-7, or the difference is what rounding of the two losses makes of the quotient, so that
+  // the check cannot tell.
+  bool passed() const;
+};
+inline constexpr std::int64_t kCheckedDepth = 6;
+std::vector<FiniteDifferenceCheck> check_finite_differences(const EncoderModel::Config& config,
+                                                            Placement placement,
+                                                            const Tokens& tokens);
+
+// C2: largest |RMSNorm - LayerNorm| (both with eps 1e-5) over the embedded tokens, with each
+// token's mean removed, where the two are the same function, and as they are, where they are not.
+struct NormAgreement {
+  double centred, uncentred;
+
+  bool passed() const;
+};
+NormAgreement check_norm_agreement(const EncoderModel::Config& config, const Tokens& tokens);
+
+}  // namespace normlab
