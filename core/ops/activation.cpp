@@ -32,8 +32,8 @@ Var gelu(const Var& x) {
   });
 }
 
-// With t = tanh(u), u = k (x + c x^3):  dx = dy * ((1 + t) + x (1 - t^2) u') / 2, u' = k (1 + 3 c
-// x^2)
+// With t = tanh(u), u = k (x + c x^3):  dx = dy * ((1 + t) + x (1 - t^2) u') / 2
+// where u' = k (1 + 3 c x^2)
 Var gelu_tanh(const Var& x) {
   constexpr double k = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
   constexpr double c = 0.044715;
@@ -43,7 +43,9 @@ Var gelu_tanh(const Var& x) {
   return record("gelu_tanh", std::move(y), {x}, [dx, gate, value = x.value()](const Tensor& dy) {
     dx += zip(dy, value, [=](double g, double v) {
       const double t = gate(v);
-      return 0.5 * g * ((1.0 + t) + v * (1.0 - t * t) * k * (1.0 + 3.0 * c * v * v));
+      const double saturation = 1.0 - t * t;
+      if (saturation == 0.0) return 0.5 * g * (1.0 + t);  // here v * v may overflow, and 0 * inf
+      return 0.5 * g * ((1.0 + t) + v * saturation * k * (1.0 + 3.0 * c * v * v));
     });
   });
 }

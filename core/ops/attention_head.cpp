@@ -1,6 +1,7 @@
 // Tested by tests/core/ops/attention_test.cpp.
 #include "core/ops/attention_head.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "core/blas.hpp"

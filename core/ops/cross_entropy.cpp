@@ -63,12 +63,12 @@ Targets checked_targets(const Var& logits, std::span<const std::int64_t> targets
 
 double row_loss(const Targets& targets, std::size_t row, const double* p, const double* logits,
                 std::int64_t classes) {
-  // ln p from the logits, since p itself may have underflowed to 0
+  // ln p from the distance to the largest logit, since p itself may have underflowed to 0
   const auto top = std::max_element(p, p + classes) - p;
-  const double log_sum = logits[top] - std::log(p[top]);
+  const double log_top = std::log(p[top]);
   return lane_sum(classes, [&](std::int64_t c) {
     const double q = targets.q(row, c);
-    return q == 0.0 ? 0.0 : q * (log_sum - logits[c]);
+    return q == 0.0 ? 0.0 : q * ((logits[top] - logits[c]) - log_top);
   });
 }
 

@@ -8,6 +8,8 @@
 // back from memory.
 // The variance is the mean of centred squares, never <x^2> - <x>^2: that difference cancels to
 // nothing when the row has a common offset.
+// The mean is measured from the row's first element: rounding could otherwise put the mean of equal
+// numbers beside them, and at eps = 0 that residue would be normalized to 1.
 // Tested by tests/core/ops/layer_norm_test.cpp.
 #include "core/ops/layer_norm.hpp"
 
@@ -31,7 +33,8 @@ struct RowStatistics {
 // units of the largest one.
 RowStatistics extreme_row_statistics(const double* x, std::int64_t n, double eps) {
   const double count = static_cast<double>(n);
-  const double mean = lane_sum(n, [=](std::int64_t i) { return x[i] / count; });
+  const double origin = x[0] / count;
+  const double mean = x[0] + lane_sum(n, [=](std::int64_t i) { return x[i] / count - origin; });
   double scale = 0.0;
   for (std::int64_t i = 0; i < n; ++i) scale = std::max(scale, std::abs(x[i] - mean));
   if (scale == 0.0) scale = 1.0;
@@ -46,7 +49,8 @@ RowStatistics extreme_row_statistics(const double* x, std::int64_t n, double eps
 
 RowStatistics row_statistics(const double* x, std::int64_t n, double eps) {
   const double count = static_cast<double>(n);
-  const double mean = lane_sum(n, [=](std::int64_t i) { return x[i]; }) / count;
+  const double origin = x[0];
+  const double mean = origin + lane_sum(n, [=](std::int64_t i) { return x[i] - origin; }) / count;
   const double variance = lane_sum(n,
                                    [=](std::int64_t i) {
                                      const double deviation = x[i] - mean;

@@ -18,8 +18,9 @@ namespace {
 void log_softmax_row(const double* x, double* y, std::int64_t n) {
   const double largest = row_max(x, n);
   const double log_sum =
-      largest + std::log(lane_sum(n, [=](std::int64_t i) { return std::exp(x[i] - largest); }));
-  for (std::int64_t i = 0; i < n; ++i) y[i] = x[i] - log_sum;
+      std::log(lane_sum(n, [=](std::int64_t i) { return std::exp(x[i] - largest); }));
+  // in this order: next to a large maximum the logarithm would be rounded away
+  for (std::int64_t i = 0; i < n; ++i) y[i] = (x[i] - largest) - log_sum;
 }
 
 Var softmax_of_rows(const Var& x) {
