@@ -1,5 +1,6 @@
 #include "core/buffer_pool.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <new>
 #include <unordered_map>

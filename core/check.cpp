@@ -1,3 +1,10 @@
+// -ffinite-math-only (part of -ffast-math and -Ofast) lets the compiler assume that there is no
+// NaN: std::isfinite is then always true, and the anomaly mode, the gradient check and the tests
+// would pass over any NaN in silence.
+#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
+#error "normlab needs NaN and infinity: build without -ffast-math, -Ofast and -ffinite-math-only"
+#endif
+
 #include "core/check.hpp"
 
 #include <cmath>

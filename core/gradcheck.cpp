@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <limits>
 
 #include <fmt/format.h>
 
+#include "core/check.hpp"
 #include "core/ops/map.hpp"
 #include "core/random.hpp"
 
@@ -69,7 +71,11 @@ struct Comparison {
   Tensor analytic, numerical;
   bool expect_zero;
 
-  double size() const { return std::max(norm(analytic), norm(numerical)); }
+  // NaN if either norm is NaN, which std::max would hide.
+  double size() const {
+    const double a = norm(analytic), n = norm(numerical);
+    return a > n ? a : (n >= a ? n : std::numeric_limits<double>::quiet_NaN());
+  }
   double difference() const { return norm(zip(analytic, numerical, std::minus<>{})); }
 
   std::string describe(double relative_error) const {
@@ -77,7 +83,7 @@ struct Comparison {
     const auto distance = [&](std::int64_t i) {
       return std::abs(analytic.data()[i] - numerical.data()[i]);
     };
-    for (std::int64_t i = 1; i < analytic.numel(); ++i) {
+    for (std::int64_t i = 1; i < analytic.numel() && !std::isnan(distance(worst)); ++i) {
       if (!(distance(i) <= distance(worst))) worst = i;
     }
     return fmt::format(
@@ -96,12 +102,15 @@ GradcheckResult judge(const std::vector<Comparison>& comparisons, double toleran
   for (const Comparison& c : comparisons) {
     if (c.analytic.numel() == 0) continue;
     const double size = c.expect_zero ? largest : c.size();
-    const double error = (c.expect_zero ? c.size() : c.difference()) / size;
-    const bool passed = size > 0.0 && error <= tolerance;  // NaN fails both
+    double error = (c.expect_zero ? c.size() : c.difference()) / size;
+    if (c.expect_zero && c.size() == 0.0) error = 0.0;  // exactly zero needs no measure
+    if (!std::isfinite(error)) error = std::numeric_limits<double>::infinity();
+    const bool passed = error <= tolerance;
     result.passed = result.passed && passed;
     result.worst_relative_error = std::max(result.worst_relative_error, error);
-    result.report += fmt::format("{} {}{}\n", passed ? "ok    " : "FAILED", c.describe(error),
-                                 size > 0.0 ? "" : " (a gradient of zero was not expected)");
+    result.report +=
+        fmt::format("{} {}{}\n", passed ? "ok    " : "FAILED", c.describe(error),
+                    c.expect_zero || size != 0.0 ? "" : " (a gradient of zero was not expected)");
   }
   return result;
 }
@@ -134,6 +143,11 @@ std::vector<Parameter*> pointers(std::deque<Parameter>& parameters) {
 GradcheckResult check_parameter_gradients(const std::function<Var(Tape&)>& f,
                                           const std::vector<Parameter*>& parameters,
                                           const GradcheckOptions& options) {
+  check(!parameters.empty(), "check_gradients", "inputs", "must be at least one", "none");
+  for (std::size_t index : options.expect_zero) {
+    check(index < parameters.size(), "check_gradients", "expect_zero",
+          "must hold indices of inputs", [&] { return std::to_string(index); });
+  }
   const Objective objective(f, options.seed);
   for (Parameter* parameter : parameters) parameter->zero_grad();
   objective.backward();

@@ -23,13 +23,14 @@ struct GradcheckOptions {
   double step = 6.055454452393343e-06;  // cbrt(machine epsilon), times max(1, |x|)
   std::uint64_t seed = 7;               // of r
   // Indices of inputs whose gradient must be zero (a key bias, say: softmax ignores shifts). Such a
-  // gradient passes when it is below `tolerance` times the largest norm among the other inputs.
+  // gradient passes when it is below `tolerance` times the largest norm among the other inputs, or
+  // when both sides are exactly 0.
   std::vector<std::size_t> expect_zero{};
 };
 
 struct GradcheckResult {
   bool passed = true;
-  double worst_relative_error = 0.0;
+  double worst_relative_error = 0.0;  // infinite for NaN, and for a zero that was not expected
   std::string report;  // one line per input: relative error, worst element, both values there
 };
 
@@ -46,7 +47,8 @@ GradcheckResult check_parameter_gradients(const std::function<Var(Tape&)>& f,
 
 // A second opinion that needs no step size: moving along a random direction v by h, the remainder
 // L(x + h v) - L(x) - h <gradient, v> shrinks like h^2 if the gradient is right and like h if it is
-// not. Returns the fitted order, near 2 or near 1.
+// not. Returns the fitted order, near 2 or near 1. For a linear f the remainder is rounding noise
+// and its order means nothing.
 double taylor_remainder_order(const Function& f, const std::vector<Tensor>& inputs,
                               std::uint64_t seed = 7);
 

@@ -95,7 +95,9 @@ Tensor Generator::bernoulli(Shape shape, double probability) {
 
 std::int64_t Generator::randint(std::int64_t high) {
   check(high > 0, "randint", "high", "must be positive", [&] { return std::to_string(high); });
-  return static_cast<std::int64_t>(next32() % static_cast<std::uint64_t>(high));
+  const auto range = static_cast<std::uint64_t>(high);
+  const std::uint64_t draw = range >> 32 == 0 ? next32() : next64();
+  return static_cast<std::int64_t>(draw % range);
 }
 
 // Fisher and Yates, as PyTorch draws it: position i swaps with one of those from i on.

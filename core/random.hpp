@@ -37,7 +37,7 @@ class Generator {
   Tensor randn(Shape shape);
   // 1 with the given probability, else 0.
   Tensor bernoulli(Shape shape, double probability);
-  // Integers 0 .. high - 1.
+  // Integers 0 .. high - 1, from one draw of 32 bits, or of 64 for a high of 2^32 or more.
   std::int64_t randint(std::int64_t high);
   // A random order of 0 .. n - 1.
   std::vector<std::int64_t> permutation(std::int64_t n);

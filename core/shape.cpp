@@ -13,10 +13,14 @@ namespace normlab {
 namespace {
 
 void check_extents(const std::vector<std::int64_t>& extents) {
+  const auto all = [&] { return fmt::format("({})", fmt::join(extents, ", ")); };
+  std::int64_t product = 1;
+  bool fits = true;
   for (std::int64_t extent : extents) {
-    check(extent >= 0, "Shape", "extents", "must not be negative",
-          fmt::format("({})", fmt::join(extents, ", ")));
+    check(extent >= 0, "Shape", "extents", "must not be negative", all);
+    fits = !__builtin_mul_overflow(product, extent, &product) && fits;
   }
+  check(fits, "Shape", "extents", "must have a product that 64 bits can hold", all);
 }
 
 }  // namespace
@@ -53,10 +57,11 @@ std::string Shape::str() const {
   return fmt::format("({}{})", fmt::join(extents_, ", "), rank() == 1 ? "," : "");
 }
 
-std::int64_t normalize_axis(const std::string& op, std::int64_t axis, std::int64_t rank) {
-  check(axis >= -rank && axis < rank, op, "axis",
-        fmt::format("must be in [{}, {}) for a tensor of rank {}", -rank, rank, rank),
-        std::to_string(axis));
+std::int64_t normalize_axis(std::string_view op, std::int64_t axis, std::int64_t rank) {
+  if (axis < -rank || axis >= rank) {
+    fail(op, "axis", fmt::format("must be in [{}, {}) for a tensor of rank {}", -rank, rank, rank),
+         std::to_string(axis));
+  }
   return axis < 0 ? axis + rank : axis;
 }
 

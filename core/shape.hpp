@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace normlab {
@@ -12,7 +13,7 @@ namespace normlab {
 class Shape {
  public:
   Shape() = default;
-  // Throws std::invalid_argument if an extent is negative.
+  // Throws std::invalid_argument if an extent is negative, or the product too large for 64 bits.
   Shape(std::initializer_list<std::int64_t> extents);
   explicit Shape(std::vector<std::int64_t> extents);
 
@@ -44,7 +45,7 @@ class Shape {
 };
 
 // `axis` counted from the front, or std::invalid_argument naming `op`.
-std::int64_t normalize_axis(const std::string& op, std::int64_t axis, std::int64_t rank);
+std::int64_t normalize_axis(std::string_view op, std::int64_t axis, std::int64_t rank);
 
 // Distance in elements between neighbours along each axis of a contiguous tensor.
 std::vector<std::int64_t> contiguous_strides(const Shape& shape);

@@ -1,12 +1,9 @@
 #include "core/tape.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <stdexcept>
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ostream.h>
 
 #include "core/check.hpp"
 
@@ -15,11 +12,6 @@ namespace normlab {
 namespace {
 
 std::shared_ptr<const char> new_epoch() { return std::make_shared<const char>(); }
-
-double first_non_finite(const Tensor& x) {
-  return *std::find_if(x.values().begin(), x.values().end(),
-                       [](double value) { return !std::isfinite(value); });
-}
 
 }  // namespace
 
@@ -39,7 +31,7 @@ std::size_t Var::node() const {
 
 const Tensor& Var::grad() const {
   const Tape::Node& place = tape().nodes_[node()];
-  if (place.backward && !place.retain_grad && !tape_->retain_all_grads_) {
+  if (!tape_->keeps_gradient(place)) {
     fail_misuse("Var::grad", "this", "must be a leaf, or given to retain_grad() before backward",
                 fmt::format("the result of {}", place.op));
   }
@@ -58,8 +50,12 @@ Adjoint::Adjoint(const std::optional<Var>& var) {
 }
 
 void Adjoint::operator+=(Tensor contribution) const {
+  if (!*this) return;
   Tape::Node& node = tape_->nodes_[node_];
-  check_shape("backward", "gradient of " + node.op, contribution.shape(), node.shape);
+  if (!contribution.defined() || contribution.shape() != node.shape) {
+    fail("backward", "gradient of " + node.op, "must have shape " + node.shape.str(),
+         contribution.defined() ? contribution.shape().str() : "no tensor");
+  }
   if (node.adjoint.defined()) {
     node.adjoint += contribution;
   } else {
@@ -70,11 +66,15 @@ void Adjoint::operator+=(Tensor contribution) const {
 Tape::Tape() : alive_(new_epoch()) {}
 
 Var Tape::append(Node node, Tensor value) {
+  check_idle(node.op);
   nodes_.push_back(std::move(node));
   return Var(std::move(value), *this, nodes_.size() - 1, alive_);
 }
 
-Var Tape::constant(Tensor value) { return Var(std::move(value), *this, Var::kNoNode, alive_); }
+Var Tape::constant(Tensor value) {
+  check(value.defined(), "Tape::constant", "value", "must be a tensor", "none");
+  return Var(std::move(value), *this, Var::kNoNode, alive_);
+}
 
 Var Tape::variable(Tensor value) {
   check(value.defined(), "Tape::variable", "value", "must be a tensor", "none");
@@ -95,16 +95,22 @@ Var Tape::watch(Parameter& parameter) {
   leaf.label = parameter.name;
   leaf.shape = parameter.value.shape();
   leaf.parameter = &parameter;
-  watched_.emplace(&parameter, nodes_.size());
-  return append(std::move(leaf), parameter.value);
+  const Var watched = append(std::move(leaf), parameter.value);
+  watched_.emplace(&parameter, watched.node_);
+  return watched;
 }
 
 Var Tape::record(std::string_view op, Tensor value, const std::vector<Var>& inputs,
                  Backward backward) {
+  if (&common_tape(op, inputs) != this) {
+    fail_misuse(op, "inputs", "must be on the tape that records", "Vars of another tape");
+  }
+  check(value.defined(), op, "value", "must be a tensor", "none");
   if (detect_anomaly_) check_finite_value(op, value, inputs);
   const bool any = std::any_of(inputs.begin(), inputs.end(),
                                [](const Var& input) { return input.needs_grad(); });
   if (!recording_ || !any) return constant(std::move(value));
+  if (!backward) fail_misuse(op, "backward", "must be a function", "none");
   Node node;
   node.op = op;
   node.shape = value.shape();
@@ -122,14 +128,20 @@ void Tape::backward(const Var& root) {
 }
 
 void Tape::backward(const Var& root, const Tensor& seed) {
-  check_root(root, seed);
-  reverse_loop(root.node_, seed, 0,
-               [this](Node& node, const Tensor& dy) { keep_gradient(node, dy); });
+  check_on_tape("backward", "root", root);
+  check_seed("backward", root, seed);
+  // Added only at the end: a pass that throws midway changes no gradient.
+  std::vector<std::pair<Node*, Tensor>> arrived;
+  reverse_loop(root.node_, seed, 0, [&](Node& node, const Tensor& dy) {
+    if (keeps_gradient(node)) arrived.emplace_back(&node, dy);
+  });
+  for (const auto& [node, dy] : arrived) keep_gradient(*node, dy);
 }
 
 Tensor Tape::vector_jacobian_product(const Var& root, const Tensor& seed, const Var& of) {
-  check_root(root, seed);
-  check_root(of, of.value());
+  check_on_tape("vector_jacobian_product", "root", root);
+  check_on_tape("vector_jacobian_product", "of", of);
+  check_seed("vector_jacobian_product", root, seed);
   Tensor product = Tensor::zeros(of.shape());
   if (of.node_ > root.node_) return product;
   reverse_loop(root.node_, seed, of.node_, [&](Node& node, const Tensor& dy) {
@@ -138,23 +150,36 @@ Tensor Tape::vector_jacobian_product(const Var& root, const Tensor& seed, const 
   return product;
 }
 
-void Tape::check_root(const Var& root, const Tensor& seed) const {
-  if (&root.tape() != this) {
-    fail_misuse("backward", "root", "must be on this tape", "a Var of another tape");
+void Tape::check_on_tape(std::string_view op, std::string_view argument, const Var& var) const {
+  if (&var.tape() != this) {
+    fail_misuse(op, argument, "must be on this tape", "a Var of another tape");
   }
-  if (!root.needs_grad()) {
-    fail_misuse("backward", "root", "must depend on a parameter or variable", "a constant");
+  if (!var.needs_grad()) {
+    fail_misuse(op, argument, "must depend on a parameter or variable", "a constant");
   }
-  check_shape("backward", "seed", seed.shape(), root.shape());
+}
+
+void Tape::check_seed(std::string_view op, const Var& root, const Tensor& seed) const {
+  check(seed.defined(), op, "seed", "must be a tensor", "none");
+  check_shape(op, "seed", seed.shape(), root.shape());
+  if (detect_anomaly_) check_finite_seed(op, seed);
+}
+
+void Tape::check_idle(std::string_view op) const {
+  if (!in_reverse_loop_) return;
+  fail_misuse(op, "tape", "must not be changed by a backward closure", "a reverse pass under way");
 }
 
 // A node reads only earlier nodes, so when the loop reaches it every later use has contributed. An
 // adjoint is released as soon as it has been passed on.
 void Tape::reverse_loop(std::size_t root, const Tensor& seed, std::size_t last,
                         const std::function<void(Node&, const Tensor&)>& keep) {
-  const auto release_adjoints = [&] {
+  check_idle("backward");
+  const auto end_pass = [&] {
+    in_reverse_loop_ = false;
     for (std::size_t i = 0; i <= root; ++i) nodes_[i].adjoint = Tensor();
   };
+  in_reverse_loop_ = true;
   try {
     nodes_[root].adjoint = seed;
     for (std::size_t i = root + 1; i-- > last;) {
@@ -166,15 +191,18 @@ void Tape::reverse_loop(std::size_t root, const Tensor& seed, std::size_t last,
       if (detect_anomaly_) check_finite_gradients(i);
     }
   } catch (...) {
-    release_adjoints();  // the next pass must start from nothing
+    end_pass();  // the next pass must start from nothing
     throw;
   }
-  if (last > 0) release_adjoints();
+  end_pass();
 }
 
-void Tape::keep_gradient(Node& node, const Tensor& dy) const {
+bool Tape::keeps_gradient(const Node& node) const {
   const bool is_leaf = !node.backward;
-  if (!is_leaf && !node.retain_grad && !retain_all_grads_) return;
+  return is_leaf || node.retain_grad || retain_all_grads_;
+}
+
+void Tape::keep_gradient(Node& node, const Tensor& dy) {
   Tensor& kept = node.parameter != nullptr ? node.parameter->grad : node.grad;
   if (kept.defined()) {
     kept += dy;
@@ -184,70 +212,14 @@ void Tape::keep_gradient(Node& node, const Tensor& dy) const {
 }
 
 void Tape::clear() {
+  check_idle("Tape::clear");
   nodes_.clear();
   watched_.clear();
   alive_ = new_epoch();
 }
 
-std::string Tape::describe(std::size_t index) const {
-  if (index == Var::kNoNode) return "constant";
-  const Node& node = nodes_[index];
-  return fmt::format("#{} {}{}{} {}", index, node.op, node.label.empty() ? "" : " ", node.label,
-                     node.shape.str());
-}
-
-void Tape::check_finite_value(std::string_view op, const Tensor& value,
-                              const std::vector<Var>& inputs) const {
-  if (all_finite(value)) return;
-  std::string read;
-  for (const Var& input : inputs) {
-    read +=
-        fmt::format("{}{}{}", read.empty() ? "" : ", ",
-                    input.needs_grad() ? describe(input.node_) : "constant " + input.shape().str(),
-                    all_finite(input.value()) ? "" : " (itself not finite)");
-  }
-  throw std::runtime_error(fmt::format("[anomaly] #{} {} {}: the output holds {}; inputs: {}",
-                                       nodes_.size(), op, value.shape().str(),
-                                       first_non_finite(value), read));
-}
-
-void Tape::check_finite_gradients(std::size_t index) const {
-  for (std::size_t input : nodes_[index].inputs) {
-    if (input == Var::kNoNode || !nodes_[input].adjoint.defined()) continue;
-    if (all_finite(nodes_[input].adjoint)) continue;
-    throw std::runtime_error(
-        fmt::format("[anomaly] backward of {}: the gradient of its input {} holds {}",
-                    describe(index), describe(input), first_non_finite(nodes_[input].adjoint)));
-  }
-}
-
-void Tape::dump(std::ostream& out) const {
-  fmt::print(out, "{:>5}  {:<20} {:<18} {}\n", "#", "op", "shape", "inputs");
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    const Node& node = nodes_[i];
-    std::string inputs = node.label;
-    for (std::size_t input : node.inputs) {
-      inputs += input == Var::kNoNode ? "const " : fmt::format("#{} ", input);
-    }
-    while (inputs.ends_with(' ')) inputs.pop_back();
-    fmt::print(out, "{:>5}  {:<20} {:<18} {}\n", i, node.op, node.shape.str(), inputs);
-  }
-}
-
-void Tape::dump_dot(std::ostream& out) const {
-  fmt::print(out, "digraph tape {{\n  rankdir=BT;\n  node [shape=box, fontname=\"sans-serif\"];\n");
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    const Node& node = nodes_[i];
-    fmt::print(out, "  n{} [label=\"{}\\n{}\"{}];\n", i, node.label.empty() ? node.op : node.label,
-               node.shape.str(), node.backward ? "" : ", style=rounded");
-    for (std::size_t input : node.inputs) {
-      if (input != Var::kNoNode) fmt::print(out, "  n{} -> n{};\n", input, i);
-    }
-  }
-  fmt::print(out, "}}\n");
-}
-
 Tape& common_tape(std::string_view op, const std::vector<Var>& inputs) {
+  if (inputs.empty()) fail_misuse(op, "inputs", "must be at least one", "none");
   Tape& tape = inputs.front().tape();
   for (const Var& input : inputs) {
     if (&input.tape() != &tape) {
@@ -259,7 +231,8 @@ Tape& common_tape(std::string_view op, const std::vector<Var>& inputs) {
 
 Var record(std::string_view op, Tensor value, const std::vector<Var>& inputs,
            Tape::Backward backward) {
-  return common_tape(op, inputs).record(op, std::move(value), inputs, std::move(backward));
+  if (inputs.empty()) fail_misuse(op, "inputs", "must be at least one", "none");
+  return inputs.front().tape().record(op, std::move(value), inputs, std::move(backward));
 }
 
 }  // namespace normlab

@@ -68,7 +68,8 @@ class Adjoint {
   explicit Adjoint(const std::optional<Var>& var);
   // False for a constant: nobody will read the gradient, so it need not be computed.
   explicit operator bool() const { return node_ != Var::kNoNode; }
-  // Throws std::invalid_argument unless the contribution has the shape of the value.
+  // Does nothing for a constant. Throws std::invalid_argument unless the contribution has the shape
+  // of the value.
   void operator+=(Tensor contribution) const;
 
  private:
@@ -98,7 +99,8 @@ class Tape {
 
   // Adds d(root)/d(leaf) to every leaf's gradient. `root` must hold one value; with a seed v of its
   // shape any root will do, and v^T J is added (the vector-Jacobian product). The record stays, so
-  // that further passes, from the same root or another, add to the same gradients.
+  // that further passes, from the same root or another, add to the same gradients. A pass that
+  // throws adds nothing. A backward closure must not record on the tape or clear it.
   void backward(const Var& root);
   void backward(const Var& root, const Tensor& seed);
 
@@ -121,7 +123,8 @@ class Tape {
   void dump(std::ostream& out) const;
   void dump_dot(std::ostream& out) const;
 
-  // While it lives, ops on the tape compute values and record nothing.
+  // While it lives, ops on the tape compute values and record nothing, and `watch` brings in
+  // constants.
   class NoGrad {
    public:
     explicit NoGrad(Tape& tape) : tape_(tape), before_(tape.recording_) { tape.recording_ = false; }
@@ -151,14 +154,18 @@ class Tape {
   };
 
   Var append(Node node, Tensor value);
-  void check_root(const Var& root, const Tensor& seed) const;
+  void check_on_tape(std::string_view op, std::string_view argument, const Var& var) const;
+  void check_seed(std::string_view op, const Var& root, const Tensor& seed) const;
+  void check_idle(std::string_view op) const;
   void reverse_loop(std::size_t root, const Tensor& seed, std::size_t last,
                     const std::function<void(Node&, const Tensor&)>& keep);
-  void keep_gradient(Node& node, const Tensor& dy) const;
+  bool keeps_gradient(const Node& node) const;
+  static void keep_gradient(Node& node, const Tensor& dy);
   std::string describe(std::size_t index) const;
   void check_finite_value(std::string_view op, const Tensor& value,
                           const std::vector<Var>& inputs) const;
   void check_finite_gradients(std::size_t index) const;
+  void check_finite_seed(std::string_view op, const Tensor& seed) const;
 
   std::vector<Node> nodes_;
   std::unordered_map<const Parameter*, std::size_t> watched_;
@@ -166,6 +173,7 @@ class Tape {
   bool recording_ = true;
   bool retain_all_grads_ = false;
   bool detect_anomaly_ = false;
+  bool in_reverse_loop_ = false;
 };
 
 // The tape that the inputs of an op share. Throws std::logic_error naming `op` if they are from two

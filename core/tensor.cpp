@@ -12,13 +12,28 @@
 
 namespace normlab {
 
+namespace {
+
+std::string describe(const Tensor& x) { return x.defined() ? x.shape().str() : "no tensor"; }
+
+// Of one shape, and both or neither there: "no tensor" and a scalar have the same shape.
+void check_same(std::string_view op, std::string_view argument, const Tensor& got,
+                const Tensor& expected) {
+  check(got.defined() == expected.defined() && got.shape() == expected.shape(), op, argument,
+        "must have the shape of the other operand",
+        [&] { return describe(got) + " and " + describe(expected); });
+}
+
+}  // namespace
+
 Tensor::Tensor(Shape shape, Buffer buffer)
     : shape_(std::move(shape)), numel_(shape_.numel()), buffer_(std::move(buffer)) {}
 
 Tensor::Tensor(Shape shape, std::span<const double> values) : Tensor(uninitialized(shape)) {
-  check(std::ssize(values) == numel_, "Tensor", "values",
-        fmt::format("must be {} numbers for shape {}", numel_, shape.str()),
-        std::to_string(values.size()));
+  if (std::ssize(values) != numel_) {
+    fail("Tensor", "values", fmt::format("must be {} numbers for shape {}", numel_, shape.str()),
+         std::to_string(values.size()));
+  }
   std::copy(values.begin(), values.end(), mutable_data());
 }
 
@@ -52,15 +67,17 @@ double* Tensor::mutable_data() {
 }
 
 double Tensor::at(std::initializer_list<std::int64_t> index) const {
-  check(std::ssize(index) == rank(), "Tensor::at", "index",
-        fmt::format("must have one entry per axis of {}", shape_.str()),
-        std::to_string(index.size()));
+  if (!defined() || std::ssize(index) != rank()) {
+    fail("Tensor::at", "index", "must have one entry per axis of " + describe(*this),
+         std::to_string(index.size()));
+  }
   std::int64_t offset = 0;
   std::int64_t axis = 0;
   for (std::int64_t i : index) {
-    check(i >= 0 && i < shape_[axis], "Tensor::at", "index",
-          fmt::format("must lie inside {}", shape_.str()),
-          [&] { return fmt::format("({})", fmt::join(index, ", ")); });
+    if (i < 0 || i >= shape_[axis]) {
+      fail("Tensor::at", "index", "must lie inside " + shape_.str(),
+           fmt::format("({})", fmt::join(index, ", ")));
+    }
     offset = offset * shape_[axis++] + i;
   }
   return buffer_[static_cast<std::ptrdiff_t>(offset)];
@@ -68,19 +85,20 @@ double Tensor::at(std::initializer_list<std::int64_t> index) const {
 
 double Tensor::item() const {
   check(defined() && numel_ == 1, "Tensor::item", "tensor", "must hold exactly one value",
-        [&] { return defined() ? shape_.str() : std::string("no tensor"); });
+        [&] { return describe(*this); });
   return buffer_[0];
 }
 
 Tensor Tensor::reshaped(Shape shape) const {
-  check(shape.numel() == numel_, "reshape", "shape",
-        fmt::format("must hold the {} elements of {}", numel_, shape_.str()),
-        [&] { return shape.str(); });
+  if (shape.numel() != numel_) {
+    fail("reshape", "shape", fmt::format("must hold the {} elements of {}", numel_, shape_.str()),
+         shape.str());
+  }
   return Tensor(std::move(shape), buffer_);
 }
 
 Tensor& Tensor::operator+=(const Tensor& other) {
-  check_shape("Tensor::operator+=", "other", other.shape(), shape_);
+  check_same("Tensor::operator+=", "other", other, *this);
   double* out = mutable_data();
   const double* in = other.data();
   for (std::int64_t i = 0; i < numel_; ++i) out[i] += in[i];
@@ -109,7 +127,7 @@ double norm(const Tensor& x) {
 }
 
 double max_abs_difference(const Tensor& a, const Tensor& b) {
-  check_shape("max_abs_difference", "b", b.shape(), a.shape());
+  check_same("max_abs_difference", "b", b, a);
   double largest = 0.0;
   for (std::int64_t i = 0; i < a.numel(); ++i) {
     const double x = a.data()[i];
