@@ -146,7 +146,7 @@ std::string text_of(const InitGradientsResult& result) {
   return fmt::format("normlab {} | seeds [{}]\n", NORMLAB_VERSION,
                      fmt::join(result.options.seeds, ", ")) +
          data_line(result.tokens) + check_lines(result) + "\n" + profile_table(result) + "\n" +
-         depth_table(result);
+         depth_table(result) + "\n";
 }
 
 }  // namespace normlab

@@ -1,40 +1,69 @@
-// C is computed in tiles small enough for the registers: a tile's sums stay there while k runs.
-// Tested by tests/core/ops/small_matmul_test.cpp.
+// C is computed in tiles of 4 x 8 whose sums stay in registers while k runs. The compiler does not
+// find that by itself in a plain loop (half the speed), hence the vector type, an extension that
+// GCC and Clang share; on a machine without AVX they split it. Tested by
+// tests/core/small_matmul_test.cpp.
 #include "core/ops/small_matmul.hpp"
 
 #include <cstddef>
+#include <cstring>
 
 namespace normlab {
 
 namespace {
+
+using Vector = double __attribute__((vector_size(32)));
+constexpr int kLanes = 4;
 
 struct Strided {
   const double* data;
   std::int64_t row, column;
 };
 
-template <int kRows, int kColumns>
-void tile(std::int64_t k, double factor, Strided a, const double* b, std::int64_t b_row, double* c,
-          std::int64_t c_row) {
-  double sums[std::size_t{kRows}][std::size_t{kColumns}] = {};
+Vector load(const double* from) {
+  Vector v;
+  std::memcpy(&v, from, sizeof v);
+  return v;
+}
+
+void store(double* to, Vector v) { std::memcpy(to, &v, sizeof v); }
+
+// kRows x 8 elements of C.
+template <int kRows>
+void wide_tile(std::int64_t k, double factor, Strided a, const double* b, std::int64_t b_row,
+               double* c, std::int64_t c_row) {
+  Vector left[std::size_t{kRows}] = {}, right[std::size_t{kRows}] = {};
   for (std::int64_t l = 0; l < k; ++l) {
+    const Vector b_left = load(b + l * b_row), b_right = load(b + l * b_row + kLanes);
     for (int i = 0; i < kRows; ++i) {
-      const double left = a.data[i * a.row + l * a.column];
-      for (int j = 0; j < kColumns; ++j) sums[i][j] += left * b[l * b_row + j];
+      const double x = a.data[i * a.row + l * a.column];
+      left[i] += x * b_left;
+      right[i] += x * b_right;
     }
   }
   for (int i = 0; i < kRows; ++i) {
-    for (int j = 0; j < kColumns; ++j) c[i * c_row + j] = factor * sums[i][j];
+    store(c + i * c_row, factor * left[i]);
+    store(c + i * c_row + kLanes, factor * right[i]);
   }
+}
+
+double element(std::int64_t k, const double* a_row, std::int64_t a_column, const double* b,
+               std::int64_t b_row) {
+  double sum = 0.0;
+  for (std::int64_t l = 0; l < k; ++l) sum += a_row[l * a_column] * b[l * b_row];
+  return sum;
 }
 
 template <int kRows>
 void band(std::int64_t n, std::int64_t k, double factor, Strided a, const double* b,
           std::int64_t b_row, double* c, std::int64_t c_row) {
-  constexpr int kWide = 8;
+  constexpr int kWide = 2 * kLanes;
   std::int64_t j = 0;
-  for (; j + kWide <= n; j += kWide) tile<kRows, kWide>(k, factor, a, b + j, b_row, c + j, c_row);
-  for (; j < n; ++j) tile<kRows, 1>(k, factor, a, b + j, b_row, c + j, c_row);
+  for (; j + kWide <= n; j += kWide) wide_tile<kRows>(k, factor, a, b + j, b_row, c + j, c_row);
+  for (; j < n; ++j) {
+    for (int i = 0; i < kRows; ++i) {
+      c[i * c_row + j] = factor * element(k, a.data + i * a.row, a.column, b + j, b_row);
+    }
+  }
 }
 
 }  // namespace
