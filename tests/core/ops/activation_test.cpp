@@ -1,0 +1,117 @@
+#include "core/ops/activation.hpp"
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <utility>
+
+#include <doctest/doctest.h>
+
+#include "core/ops/arithmetic.hpp"
+#include "core/ops/elementwise.hpp"
+#include "tests/support/op_checks.hpp"
+
+using namespace normlab;
+
+namespace {
+
+using Activation = Var (*)(const Var&);
+const std::vector<std::pair<const char*, Activation>> kActivations{
+    {"relu", relu}, {"gelu", gelu}, {"gelu_tanh", gelu_tanh}, {"silu", silu}};
+
+Function of_one(Activation f) {
+  return [f](const Vars& in) { return f(in[0]); };
+}
+
+double at(Activation f, double x) { return evaluate(of_one(f), {Tensor::scalar(x)}).value.item(); }
+
+double slope(Activation f, double x) {
+  return evaluate(of_one(f), {Tensor::scalar(x)}, Tensor::scalar(1.0)).gradients[0].item();
+}
+
+}  // namespace
+
+TEST_CASE("activation: values and gradients equal PyTorch's") {
+  for (const FixtureCase& fixture : load_fixture_cases("ops.json", "relu")) {
+    check_fixture(fixture, of_one(relu));
+  }
+  for (const FixtureCase& fixture : load_fixture_cases("ops.json", "silu")) {
+    check_fixture(fixture, of_one(silu));
+  }
+  for (const FixtureCase& fixture : load_fixture_cases("ops.json", "gelu")) {
+    const bool by_tanh = fixture.option<std::string>("approximate") == "tanh";
+    check_fixture(fixture, of_one(by_tanh ? gelu_tanh : gelu));
+  }
+}
+
+TEST_CASE("activation: gradients agree with differences") {
+  for (const auto& [name, f] : kActivations) {
+    CAPTURE(name);
+    for (const Shape& shape : {Shape{}, Shape{3}, Shape{2, 3}, Shape{2, 3, 4}}) {
+      CAPTURE(shape.str());
+      check_backward(of_one(f), {random_away_from_zero(shape)});
+    }
+  }
+}
+
+TEST_CASE("activation: each equals its composition from primitives") {
+  const std::vector<Tensor> x{random_away_from_zero({4, 7})};
+  check_same(
+      of_one(relu), [](const Vars& in) { return 0.5 * (in[0] + abs(in[0])); }, x);
+  check_same(
+      of_one(silu), [](const Vars& in) { return in[0] * sigmoid(in[0]); }, x);
+  check_same(
+      of_one(gelu_tanh),
+      [](const Vars& in) {
+        const Var u = std::sqrt(2.0 / std::numbers::pi) * (in[0] + 0.044715 * pow(in[0], 3.0));
+        return 0.5 * in[0] * (1.0 + tanh(u));
+      },
+      x);
+}
+
+TEST_CASE("activation: the two forms of GELU are two functions (B100)") {
+  CHECK(std::abs(at(gelu, 1.0) - 0.84134475) < 5e-9);
+  CHECK(std::abs(at(gelu_tanh, 1.0) - 0.84119199) < 5e-9);
+}
+
+TEST_CASE("activation: relu has derivative 0 at 0, of either sign") {
+  CHECK(slope(relu, 0.0) == 0.0);
+  CHECK(slope(relu, -0.0) == 0.0);
+  CHECK(slope(relu, 1e-300) == 1.0);
+  CHECK(slope(relu, -1e-300) == 0.0);
+}
+
+TEST_CASE("activation: NaN comes out and hides in no zero (B81)") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const auto& [name, f] : kActivations) {
+    CAPTURE(name);
+    const Evaluation y = evaluate(of_one(f), {Tensor({3}, {-1.0, nan, 2.0})});
+    CHECK(std::isnan(y.value.at({1})));
+    CHECK(std::isfinite(y.value.at({0})));
+    CHECK(std::isfinite(y.value.at({2})));
+    CHECK(std::isfinite(y.gradients[0].at({2})));
+  }
+}
+
+TEST_CASE("activation: near the ends of the range each is x or 0 with slope 1 or 0") {
+  for (const auto& [name, f] : kActivations) {
+    CAPTURE(name);
+    for (double large : {50.0, 1e100, 1e200, 1e300}) {
+      CAPTURE(large);
+      CHECK(at(f, large) == large);
+      CHECK(std::abs(at(f, -large)) < 1e-20);
+      CHECK(std::abs(slope(f, large) - 1.0) <= 1e-15);
+      CHECK(std::abs(slope(f, -large)) < 1e-19);
+    }
+  }
+  for (Activation f : {gelu, gelu_tanh, silu}) {
+    CHECK(slope(f, 1e-200) == 0.5);
+    CHECK(at(f, -1e-200) == -0.5e-200);
+  }
+}
+
+TEST_CASE("activation: inputs without elements (B28)") {
+  for (const auto& [name, f] : kActivations) {
+    check_empty(of_one(f), {Tensor::zeros({0, 5, 8})}, {0, 5, 8});
+  }
+}

@@ -1,0 +1,124 @@
+#include "core/ops/elementwise.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include <doctest/doctest.h>
+
+#include "core/ops/arithmetic.hpp"
+#include "core/ops/reduce.hpp"
+#include "tests/support/op_checks.hpp"
+
+using namespace normlab;
+
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+struct UnaryOp {
+  const char* name;
+  Var (*function)(const Var&);
+  bool positive_only = false;
+
+  Function of_one() const {
+    return [f = function](const Vars& in) { return f(in[0]); };
+  }
+};
+
+const std::vector<UnaryOp> kUnaryOps{{"exp", exp},        {"log", log, true}, {"sqrt", sqrt, true},
+                                     {"square", square},  {"abs", abs},       {"tanh", tanh},
+                                     {"sigmoid", sigmoid}};
+
+Function power(double exponent) {
+  return [exponent](const Vars& in) { return pow(in[0], exponent); };
+}
+
+}  // namespace
+
+TEST_CASE("elementwise: values and gradients equal PyTorch's") {
+  for (const UnaryOp& op : kUnaryOps) {
+    for (const FixtureCase& fixture : load_fixture_cases("ops.json", op.name)) {
+      check_fixture(fixture, op.of_one());
+    }
+  }
+  for (const FixtureCase& fixture : load_fixture_cases("ops.json", "pow")) {
+    check_fixture(fixture, power(fixture.option<double>("exponent")));
+  }
+}
+
+TEST_CASE("elementwise: gradients agree with differences") {
+  for (const Shape& shape : {Shape{}, Shape{3}, Shape{2, 3}, Shape{2, 3, 4}}) {
+    CAPTURE(shape.str());
+    for (const UnaryOp& op : kUnaryOps) {
+      CAPTURE(op.name);
+      check_backward(op.of_one(),
+                     {op.positive_only ? random_positive(shape) : random_away_from_zero(shape)});
+    }
+    for (double exponent : {0.5, -1.5, 1.7})
+      check_backward(power(exponent), {random_positive(shape)});
+    for (double exponent : {3.0, 2.0, 1.0, -1.0}) {
+      CAPTURE(exponent);
+      check_backward(power(exponent), {random_away_from_zero(shape, 1, 0.5)});
+    }
+  }
+}
+
+TEST_CASE("elementwise: identities between the ops hold for values and gradients") {
+  const Tensor x = random_positive({3, 5});
+  const auto same = [&](const Function& f, const Function& g) { check_same(f, g, {x}, 1e-13); };
+  same(kUnaryOps[3].of_one(), [](const Vars& in) { return in[0] * in[0]; });
+  same(kUnaryOps[2].of_one(), power(0.5));
+  same(power(3.0), [](const Vars& in) { return in[0] * in[0] * in[0]; });
+  same(power(1.7), [](const Vars& in) { return exp(1.7 * log(in[0])); });
+  same(kUnaryOps[5].of_one(), [](const Vars& in) { return 2.0 * sigmoid(2.0 * in[0]) - 1.0; });
+  same(kUnaryOps[6].of_one(), [](const Vars& in) { return pow(1.0 + exp(-in[0]), -1.0); });
+  same(kUnaryOps[4].of_one(), [](const Vars& in) { return sqrt(square(in[0])); });
+}
+
+TEST_CASE("elementwise: the norm at zero has gradient 0 and so has its square (B79)") {
+  const Tensor zero = Tensor::zeros({3});
+  const Evaluation norm_at_zero =
+      evaluate([](const Vars& in) { return sqrt(sum(square(in[0]))); }, {zero});
+  CHECK(norm_at_zero.value.item() == 0.0);
+  CHECK(relative_error(norm_at_zero.gradients[0], zero) == 0.0);
+  const Evaluation squared = evaluate([](const Vars& in) { return sum(square(in[0])); }, {zero});
+  CHECK(relative_error(squared.gradients[0], zero) == 0.0);
+}
+
+TEST_CASE("elementwise: the derivative of abs at 0 is 0 and x^0 has derivative 0 everywhere") {
+  const Tensor x({3}, {-2.0, 0.0, 3.0}), ones = Tensor::ones({3});
+  CHECK(relative_error(evaluate(kUnaryOps[4].of_one(), {x}, ones).gradients[0],
+                       Tensor({3}, {-1.0, 0.0, 1.0})) == 0.0);
+  const Evaluation constant = evaluate(power(0.0), {x}, ones);
+  CHECK(relative_error(constant.value, ones) == 0.0);
+  CHECK(relative_error(constant.gradients[0], Tensor::zeros({3})) == 0.0);
+}
+
+TEST_CASE("elementwise: NaN goes through every op and stays in its element (B82)") {
+  for (const UnaryOp& op : kUnaryOps) {
+    CAPTURE(op.name);
+    const Evaluation y = evaluate(op.of_one(), {Tensor({3}, {0.5, kNan, 0.7})});
+    CHECK(std::isnan(y.value.at({1})));
+    CHECK(std::isfinite(y.value.at({0})));
+    CHECK(std::isfinite(y.value.at({2})));
+    CHECK(std::isfinite(y.gradients[0].at({0})));
+  }
+  CHECK(std::isnan(evaluate(power(2.0), {Tensor::scalar(kNan)}).value.item()));
+}
+
+TEST_CASE("elementwise: near the ends of the range values saturate and gradients are finite") {
+  const Tensor x({4}, {1e200, -1e200, 1e-200, -1e-200}), ones = Tensor::ones({4});
+  const Evaluation y_tanh = evaluate(kUnaryOps[5].of_one(), {x}, ones);
+  CHECK(relative_error(y_tanh.value, Tensor({4}, {1.0, -1.0, 1e-200, -1e-200})) == 0.0);
+  CHECK(relative_error(y_tanh.gradients[0], Tensor({4}, {0.0, 0.0, 1.0, 1.0})) == 0.0);
+  const Evaluation y_sigmoid = evaluate(kUnaryOps[6].of_one(), {x}, ones);
+  CHECK(relative_error(y_sigmoid.value, Tensor({4}, {1.0, 0.0, 0.5, 0.5})) == 0.0);
+  CHECK(relative_error(y_sigmoid.gradients[0], Tensor({4}, {0.0, 0.0, 0.25, 0.25})) == 0.0);
+}
+
+TEST_CASE("elementwise: inputs without elements (B28)") {
+  for (const UnaryOp& op : kUnaryOps) {
+    check_empty(op.of_one(), {Tensor::zeros({0, 5, 8})}, {0, 5, 8});
+  }
+  check_empty(power(2.0), {Tensor::zeros({0, 5, 8})}, {0, 5, 8});
+}
