@@ -1,0 +1,132 @@
+# Wrong backward rules that the tests must notice, each a mistake that is easily made.
+# mutant(<what is wrong> <file> <source> <test> <text> <replacement>), see run.cmake.
+
+mutant("Adjoint overwrites instead of adding"
+  core/tape.cpp core/tape.cpp ops/arithmetic
+  [==[node.adjoint += contribution;]==]
+  [==[node.adjoint = contribution;]==])
+
+mutant("sum_to keeps the last row instead of the sum"
+  core/ops/broadcast.cpp core/ops/broadcast.cpp ops/broadcast
+  [==[out[at + j * step] += in[j];]==]
+  [==[out[at + j * step] = in[j];]==])
+
+mutant("add does not sum over the broadcast axes"
+  core/ops/arithmetic.cpp core/ops/arithmetic.cpp ops/arithmetic
+  [==[db += sum_to(dy, shape_b);]==]
+  [==[db += dy;]==])
+
+mutant("sub adds the gradient of its second operand"
+  core/ops/arithmetic.cpp core/ops/arithmetic.cpp ops/arithmetic
+  [==[sum_to(map(dy, std::negate<>{}), shape_b)]==]
+  [==[sum_to(dy, shape_b)]==])
+
+mutant("div forgets the minus of its second operand"
+  core/ops/arithmetic.cpp core/ops/arithmetic.cpp ops/arithmetic
+  [==[return -g * q;]==]
+  [==[return g * q;]==])
+
+mutant("pow does not lower the exponent"
+  core/ops/elementwise.cpp core/ops/elementwise.cpp ops/elementwise
+  [==[std::pow(v, exponent - 1.0)]==]
+  [==[std::pow(v, exponent)]==])
+
+mutant("tanh takes 1 - y for 1 - y^2"
+  core/ops/elementwise.cpp core/ops/elementwise.cpp ops/elementwise
+  [==[g * (1.0 - t * t)]==]
+  [==[g * (1.0 - t)]==])
+
+mutant("relu lets every gradient through"
+  core/ops/activation.cpp core/ops/activation.cpp ops/activation
+  [==[out == 0.0 ? 0.0 : g]==]
+  [==[g]==])
+
+mutant("gelu leaves out the slope of Phi"
+  core/ops/activation.cpp core/ops/activation.cpp ops/activation
+  [==[(normal_cdf(v) + v * density)]==]
+  [==[normal_cdf(v)]==])
+
+mutant("mean does not divide the gradient by the count"
+  core/ops/reduce.cpp core/ops/reduce.cpp ops/reduce
+  [==[dx += repeat(dy, to.kept, shape, factor);]==]
+  [==[dx += repeat(dy, to.kept, shape, 1.0);]==])
+
+mutant("max gives every tied element the whole gradient"
+  core/ops/reduce.cpp core/ops/reduce.cpp ops/reduce
+  [==[zip(dy.reshaped(to.kept), sum_to(is_max, to.kept), std::divides<>{})]==]
+  [==[dy.reshaped(to.kept)]==])
+
+mutant("matmul's dA multiplies by B instead of its transpose"
+  core/ops/matmul.cpp core/ops/matmul.cpp ops/matmul
+  [==[b_t{x_b, flipped(b_is)}]==]
+  [==[b_t{x_b, b_is}]==])
+
+mutant("linear's dx multiplies by W read as its transpose"
+  core/ops/linear.cpp core/ops/linear.cpp ops/linear
+  [==[{dy.data(), out}, {w.data(), in}, g]==]
+  [==[{dy.data(), out}, {w.data(), out, blas::Transpose::yes}, g]==])
+
+mutant("slice puts its gradient at the start"
+  core/ops/shaping.cpp core/ops/shaping.cpp ops/shaping
+  [==[place(dy, at, first, g);]==]
+  [==[place(dy, at, 0, g);]==])
+
+mutant("gather_rows overwrites the gradient of a repeated row"
+  core/ops/shaping.cpp core/ops/shaping.cpp ops/shaping
+  [==[to[row * width + j] += from[j];]==]
+  [==[to[row * width + j] = from[j];]==])
+
+mutant("softmax's dx without the mean"
+  core/ops/row_kernels.hpp core/ops/softmax.cpp ops/softmax
+  [==[dx[i] = y[i] * (dy[i] - mean);]==]
+  [==[dx[i] = y[i] * dy[i];]==])
+
+mutant("log_softmax's dx without e^y"
+  core/ops/softmax.cpp core/ops/softmax.cpp ops/softmax
+  [==[std::exp(y_row[j]) * total]==]
+  [==[total / static_cast<double>(n)]==])
+
+mutant("cross_entropy takes the target distribution's sum for 1"
+  core/ops/cross_entropy.cpp core/ops/cross_entropy.cpp ops/cross_entropy
+  [==[p.data()[at] * q_sum]==]
+  [==[p.data()[at]]==])
+
+mutant("layer_norm's dx without - <g>"
+  core/ops/layer_norm.cpp core/ops/layer_norm.cpp ops/layer_norm
+  [==[(dx[i] - mean_g - xhat * mean_g_xhat)]==]
+  [==[(dx[i] - xhat * mean_g_xhat)]==])
+
+mutant("layer_norm's dx with <g> subtracted twice"
+  core/ops/layer_norm.cpp core/ops/layer_norm.cpp ops/layer_norm
+  [==[(dx[i] - mean_g - xhat * mean_g_xhat)]==]
+  [==[(dx[i] - 2.0 * mean_g - xhat * mean_g_xhat)]==])
+
+mutant("layer_norm's dx without - xhat <g xhat>"
+  core/ops/layer_norm.cpp core/ops/layer_norm.cpp ops/layer_norm
+  [==[(dx[i] - mean_g - xhat * mean_g_xhat)]==]
+  [==[(dx[i] - mean_g)]==])
+
+mutant("layer_norm's dweight without xhat"
+  core/ops/layer_norm.cpp core/ops/layer_norm.cpp ops/layer_norm
+  [==[dweight[i] += dy[i] * ((x[i] - stats.mean) * stats.rstd);]==]
+  [==[dweight[i] += dy[i];]==])
+
+mutant("rms_norm's dx without - xhat <g xhat>"
+  core/ops/rms_norm.cpp core/ops/rms_norm.cpp ops/rms_norm
+  [==[r * (dx[i] - x[i] * r * mean_g_xhat)]==]
+  [==[r * dx[i]]==])
+
+mutant("attention's dQ without the scale"
+  core/ops/attention_head.cpp core/ops/attention_head.cpp ops/attention
+  [==[multiply(in.scale, ds_value, in.k, dq);]==]
+  [==[multiply(1.0, ds_value, in.k, dq);]==])
+
+mutant("attention's backward does not drop what the forward dropped"
+  core/ops/attention_head.cpp core/ops/attention_head.cpp ops/attention
+  [==[if (in.keep != nullptr) multiply_elements(in.keep, ds);]==]
+  [==[]==])
+
+mutant("dropout passes every gradient on"
+  core/ops/dropout.cpp core/ops/dropout.cpp ops/dropout
+  [==[{ dx += zip(dy, mask, std::multiplies<>{}); }]==]
+  [==[{ dx += dy; }]==])
