@@ -1,12 +1,18 @@
 // Tested by tests/nn/multihead_attention_test.cpp.
 #include "nn/multihead_attention.hpp"
 
+#include <cmath>
+#include <limits>
+
 #include <fmt/format.h>
 
 #include "core/check.hpp"
+#include "core/ops/arithmetic.hpp"
 #include "core/ops/attention.hpp"
 #include "core/ops/broadcast.hpp"
+#include "core/ops/elementwise.hpp"
 #include "core/ops/linear.hpp"
+#include "core/ops/rms_norm.hpp"
 #include "core/ops/shaping.hpp"
 #include "nn/init.hpp"
 #include "nn/optional_parameter.hpp"
@@ -14,6 +20,9 @@
 namespace normlab {
 
 namespace {
+
+constexpr double kUnlimited = std::numeric_limits<double>::infinity();
+const double kLargestLogitScale = std::log(100.0);  // Swin V2: tau is not set below 0.01
 
 std::int64_t checked_width(std::int64_t embed_dim, std::int64_t num_heads) {
   check(num_heads > 0 && embed_dim > 0 && embed_dim % num_heads == 0, "MultiheadAttention",
@@ -66,6 +75,19 @@ MultiheadAttention::MultiheadAttention(std::int64_t embed_dim, std::int64_t num_
   init::xavier_uniform(in_proj_weight.value, generator);
   if (out_proj.bias != nullptr) init::zeros(out_proj.bias->value);
   if (options.dropout > 0.0) dropout_generator_.manual_seed(generator.next64());
+  const std::int64_t head_width = embed_dim / num_heads;
+  if (options.qk_norm || options.cosine) {
+    check(head_width >= 3, "MultiheadAttention", "embed_dim",
+          "must leave at least 3 numbers per head for query-key normalization or cosine attention",
+          [&] { return fmt::format("{} with {} heads", embed_dim, num_heads); });
+  }
+  if (options.qk_norm) {
+    q_norm = &register_module("q_norm", options.qk_norm(head_width));
+    k_norm = &register_module("k_norm", options.qk_norm(head_width));
+  }
+  if (options.cosine) {
+    logit_scale = &register_parameter("logit_scale", Tensor::full({num_heads}, std::log(10.0)));
+  }
 }
 
 // Part 0, 1 or 2 of the packed projection: W_Q x, W_K x or W_V x.
@@ -76,27 +98,58 @@ Var MultiheadAttention::project(const Var& x, std::int64_t part) {
   return linear(x, weight, slice(x.tape().watch(*in_proj_bias), 0, first, last));
 }
 
+// Every head's part of every token as a token of its own: (N, T, d) -> (N, T heads, d / heads).
+Var MultiheadAttention::each_head(const Var& x, Module& norm) {
+  const Var heads = reshape(x, {x.shape()[0], x.shape()[1] * num_heads_, embed_dim_ / num_heads_});
+  return reshape(norm.forward(heads), x.shape().extents());
+}
+
+Var MultiheadAttention::each_head_to_unit_length(const Var& x) {
+  const std::int64_t width = embed_dim_ / num_heads_;
+  const Var heads = reshape(x, {x.shape()[0], x.shape()[1], num_heads_, width});
+  return rms_norm(heads, {width}) / std::sqrt(static_cast<double>(width));
+}
+
+// softmax(scale * q k^T + mask) v and the output projection, with q and k normalized as asked for.
+MultiheadAttention::Result MultiheadAttention::finish(const Var& query, const Var& key,
+                                                      const Var& value,
+                                                      const AttentionMasks& masks) {
+  Var q = query, k = key;
+  AttentionOptions options{
+      .mask = combined_mask(masks, q.shape()[0], num_heads_, q.shape()[1], k.shape()[1]),
+      .causal = masks.is_causal,
+      .dropout_p = training() ? dropout_p_ : 0.0,
+      .generator = &dropout_generator_};
+  if (q_norm != nullptr) {
+    q = each_head(q, *q_norm);
+    k = each_head(k, *k_norm);
+  }
+  if (logit_scale != nullptr) {
+    const Var inverse_tau =
+        exp(clamp(q.tape().watch(*logit_scale), -kUnlimited, kLargestLogitScale));
+    q = reshape(each_head_to_unit_length(q) * reshape(inverse_tau, {num_heads_, 1}),
+                q.shape().extents());
+    k = reshape(each_head_to_unit_length(k), k.shape().extents());
+    options.scale = 1.0;
+  }
+  const Attention attention = multi_head_attention(q, k, value, num_heads_, options);
+  return {out_proj.forward(attention.output), attention.weights};
+}
+
 MultiheadAttention::Result MultiheadAttention::attend(const Var& query, const Var& key,
                                                       const Var& value,
                                                       const AttentionMasks& masks) {
   check(query.value().rank() == 3 && key.value().rank() == 3, "MultiheadAttention", "query, key",
         "must be (sequences, tokens, embed_dim)",
         [&] { return query.shape().str() + " and " + key.shape().str(); });
-  const Tensor mask =
-      combined_mask(masks, query.shape()[0], num_heads_, query.shape()[1], key.shape()[1]);
-  const Attention attention =
-      multi_head_attention(project(query, 0), project(key, 1), project(value, 2), num_heads_,
-                           {.mask = mask,
-                            .causal = masks.is_causal,
-                            .dropout_p = training() ? dropout_p_ : 0.0,
-                            .generator = &dropout_generator_});
-  return {out_proj.forward(attention.output), attention.weights};
+  return finish(project(query, 0), project(key, 1), project(value, 2), masks);
 }
 
 MultiheadAttention::Result MultiheadAttention::attend(const Var& x, const AttentionMasks& masks) {
   check(x.value().rank() == 3 && x.value().width() == embed_dim_, "MultiheadAttention", "x",
         fmt::format("must be (sequences, tokens, {})", embed_dim_),
         [&] { return x.shape().str(); });
+  if (q_norm != nullptr || logit_scale != nullptr) return attend(x, x, x, masks);
   const std::int64_t tokens = x.shape()[1];
   const Var qkv = linear(x, x.tape().watch(in_proj_weight), watch(x.tape(), in_proj_bias));
   const Attention attention =

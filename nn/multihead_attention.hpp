@@ -3,6 +3,7 @@
 #include "core/random.hpp"
 #include "nn/dropout.hpp"
 #include "nn/linear.hpp"
+#include "nn/norm_factory.hpp"
 
 namespace normlab {
 
@@ -28,8 +29,16 @@ class MultiheadAttention : public Module {
   struct Options {
     double dropout = 0.0;  // on the attention weights, in train mode
     bool bias = true;
+    // Query-key normalization (Dehghani et al. 2023, LayerNorm; Esser et al. 2024, RMSNorm): a norm
+    // of each head's queries and another of its keys before the product, so that logits cannot grow
+    // with the weights. Shared by the heads, as in both papers. None: no normalization.
+    NormFactory qk_norm{};
+    // Scaled cosine attention (Liu et al. 2022, Swin V2): logits cos(q, k) / tau with one learned
+    // temperature per head, tau = exp(-min(logit_scale, ln 100)) >= 0.01, starting at tau = 0.1.
+    bool cosine = false;
   };
-  // Throws std::invalid_argument unless num_heads divides embed_dim.
+  // Throws std::invalid_argument unless num_heads divides embed_dim, and where a head is too narrow
+  // to be normalized: one number normalized is its sign, and LayerNorm keeps only a sign of two.
   MultiheadAttention(std::int64_t embed_dim, std::int64_t num_heads, Generator& generator,
                      const Options& options);
   MultiheadAttention(std::int64_t embed_dim, std::int64_t num_heads, Generator& generator)
@@ -51,9 +60,15 @@ class MultiheadAttention : public Module {
   Parameter& in_proj_weight;          // (3 embed_dim, embed_dim): W_Q, W_K and W_V stacked
   Parameter* in_proj_bias = nullptr;  // (3 embed_dim)
   Linear& out_proj;
+  Module* q_norm = nullptr;  // with qk_norm
+  Module* k_norm = nullptr;
+  Parameter* logit_scale = nullptr;  // (heads), ln(1 / tau), with cosine
 
  private:
   Var project(const Var& x, std::int64_t part);
+  Var each_head(const Var& x, Module& norm);
+  Var each_head_to_unit_length(const Var& x);
+  Result finish(const Var& query, const Var& key, const Var& value, const AttentionMasks& masks);
 
   std::int64_t embed_dim_, num_heads_;
   double dropout_p_;

@@ -4,6 +4,9 @@
 
 #include <cmath>
 
+#include <fmt/format.h>
+
+#include "core/check.hpp"
 #include "core/ops/map.hpp"
 
 namespace normlab {
@@ -70,6 +73,17 @@ Var tanh(const Var& x) {
   Adjoint dx(x);
   return record("tanh", y, {x}, [dx, y](const Tensor& dy) {
     dx += zip(dy, y, [](double g, double t) { return g * (1.0 - t * t); });
+  });
+}
+
+// y = x inside [low, high]:  dx = dy inside, else 0
+Var clamp(const Var& x, double low, double high) {
+  check(low <= high, "clamp", "low", "must not be above high",
+        [&] { return fmt::format("{} and {}", low, high); });
+  Tensor y = map(x.value(), [=](double v) { return v < low ? low : (v > high ? high : v); });
+  Adjoint dx(x);
+  return record("clamp", std::move(y), {x}, [=, value = x.value()](const Tensor& dy) {
+    dx += zip(dy, value, [=](double g, double v) { return v < low || v > high ? 0.0 : g; });
   });
 }
 
