@@ -1,7 +1,7 @@
 // C is computed in tiles of 4 x 8 whose sums stay in registers while k runs. The compiler does not
 // find that by itself in a plain loop (half the speed), hence the vector type, an extension that
-// GCC and Clang share; on a machine without AVX they split it. Tested by
-// tests/core/small_matmul_test.cpp.
+// GCC and Clang share; on a machine without AVX they split it.
+// Tested by tests/core/ops/small_matmul_test.cpp.
 #include "core/ops/small_matmul.hpp"
 
 #include <cstddef>
@@ -19,13 +19,9 @@ struct Strided {
   std::int64_t row, column;
 };
 
-Vector load(const double* from) {
-  Vector v;
-  std::memcpy(&v, from, sizeof v);
-  return v;
-}
-
-void store(double* to, Vector v) { std::memcpy(to, &v, sizeof v); }
+// By reference: how a vector is passed by value depends on the machine, of which GCC warns.
+void load(const double* from, Vector& v) { std::memcpy(&v, from, sizeof v); }
+void store(double* to, const Vector& v) { std::memcpy(to, &v, sizeof v); }
 
 // kRows x 8 elements of C.
 template <int kRows>
@@ -33,7 +29,9 @@ void wide_tile(std::int64_t k, double factor, Strided a, const double* b, std::i
                double* c, std::int64_t c_row) {
   Vector left[std::size_t{kRows}] = {}, right[std::size_t{kRows}] = {};
   for (std::int64_t l = 0; l < k; ++l) {
-    const Vector b_left = load(b + l * b_row), b_right = load(b + l * b_row + kLanes);
+    Vector b_left, b_right;
+    load(b + l * b_row, b_left);
+    load(b + l * b_row + kLanes, b_right);
     for (int i = 0; i < kRows; ++i) {
       const double x = a.data[i * a.row + l * a.column];
       left[i] += x * b_left;
