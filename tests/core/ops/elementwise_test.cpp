@@ -104,6 +104,21 @@ TEST_CASE("elementwise: NaN goes through every op and stays in its element (B82)
     CHECK(std::isfinite(y.gradients[0].at({0})));
   }
   CHECK(std::isnan(evaluate(power(2.0), {Tensor::scalar(kNan)}).value.item()));
+  CHECK(evaluate(power(0.0), {Tensor::scalar(kNan)}).value.item() == 1.0);
+}
+
+TEST_CASE("clamp: limits values and passes the gradient inside and at the ends (B81)") {
+  const Function f = [](const Vars& in) { return clamp(in[0], -1.0, 2.0); };
+  const Evaluation y = evaluate(f, {Tensor({6}, {-3, -1, 0.5, 2, 2.5, kNan})}, Tensor::ones({6}));
+  CHECK(relative_error(Tensor({5}, y.value.values().first(5)), Tensor({5}, {-1, -1, 0.5, 2, 2})) ==
+        0.0);
+  CHECK(std::isnan(y.value.at({5})));
+  CHECK(relative_error(y.gradients[0], Tensor({6}, {0, 1, 1, 1, 0, 1})) == 0.0);
+  for (const Shape& shape : {Shape{5}, Shape{2, 3, 4}}) check_backward(f, {random(shape)});
+  check_empty(f, {Tensor::zeros({0, 5, 8})}, {0, 5, 8});
+  Tape tape;
+  const Var x = tape.variable(Tensor::zeros({2}));
+  check_refused([&] { clamp(x, 2.0, 1.0); }, "[clamp] low: must not be above high, got 2 and 1");
 }
 
 TEST_CASE("elementwise: near the ends of the range values saturate and gradients are finite") {
