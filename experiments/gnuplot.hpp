@@ -1,0 +1,28 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+
+namespace normlab {
+
+// gnuplot as a child process: Debian's gnuplot-nox is enough.
+struct Plotter {
+  std::string program = "gnuplot";  // looked for on PATH
+  std::chrono::milliseconds timeout{20000};
+};
+
+struct PlotterOutput {
+  std::string text;     // what it wrote to standard output
+  std::string problem;  // empty, or why there is no output: "gnuplot was not found", ...
+};
+
+// Runs the commands, without the user's gnuplotrc and in a locale with decimal points. No shell is
+// involved; the script and the output go through files that have no name. A child that takes longer
+// than the timeout is killed.
+PlotterOutput run_gnuplot(const Plotter& plotter, const std::string& script);
+
+// A string that gnuplot reads back as it is: neither escapes nor `commands` are expanded in it.
+// Control characters become spaces.
+std::string gnuplot_quoted(const std::string& text);
+
+}  // namespace normlab

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "experiments/gnuplot.hpp"
+
+// What an experiment found, as a page that needs nothing but a browser. Every text here is plain:
+// nothing in it is read as markup, as a gnuplot command or by a shell.
+namespace normlab {
+
+struct Series {
+  enum class Kind {
+    theory,  // a thin line in the colour of the text
+    points,  // marks only
+    band,    // marks on a line, within the area from `low` to `high`
+  };
+  std::string name;
+  Kind kind;
+  // As many of each; `low` and `high` only for a band. A point that is not finite, or not positive
+  // on a logarithmic axis, is a gap.
+  std::vector<double> x, y, low{}, high{};
+};
+
+struct Figure {
+  std::string name;  // of its file and its ids: a-z, 0-9 and _
+  std::string title, x_label, y_label;
+  bool log_x = false, log_y = false;
+  std::vector<Series> series;
+  std::string alt;  // what one sees, for those who do not
+  std::string caption;
+};
+
+struct Table {
+  std::string title;
+  std::vector<std::string> header;
+  std::vector<std::vector<std::string>> rows;
+};
+
+struct Report {
+  std::string title, command;
+  std::vector<std::pair<std::string, std::string>> configuration;
+  std::vector<std::string> look_for;  // sentences
+  std::vector<Figure> figures;
+  std::vector<Table> tables;
+};
+
+// One page: no script, nothing fetched, readable on a phone, in light and dark. The same report
+// gives the same bytes (with the same gnuplot). Without gnuplot the page says how to get it and
+// keeps everything else. Throws std::invalid_argument if parts of the report do not fit together.
+std::string html_of(const Report& report, const Plotter& plotter = {});
+
+// A figure as a file of its own, with both colour schemes inside. Throws std::runtime_error if
+// gnuplot fails.
+std::string svg_of(const Figure& figure, const Plotter& plotter = {});
+
+// Each figure as <folder>/<name>.svg, atomically; makes the folder. Call check_figures_folder
+// before a long computation: it throws std::runtime_error if gnuplot or the folder would fail.
+void check_figures_folder(const std::string& folder, const Plotter& plotter = {});
+void write_figures(const std::vector<Figure>& figures, const std::string& folder,
+                   const Plotter& plotter = {});
+
+// The command line to print in a report, quoted for a shell. Of the values of `path_options` only
+// the file's name is kept: in which folder someone keeps it is nobody else's business.
+std::string command_text(const std::string& program, int argc, const char* const* argv,
+                         const std::vector<std::string>& path_options);
+
+}  // namespace normlab

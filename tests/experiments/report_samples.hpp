@@ -1,0 +1,44 @@
+#pragma once
+
+#include <string>
+
+#include "experiments/report.hpp"
+
+namespace normlab {
+
+// Text that would break a page, a gnuplot script or a shell if it were pasted as it is.
+inline const std::string kHostile =
+    "<b onload=\"x\">&amp; it's `touch pwned` $(id) \"q\" \\n {/Bold x}_2 ' ; set output 'pwned'";
+
+inline Figure sample_figure(const std::string& name) {
+  return {name,
+          "Title of " + name,
+          "depth",
+          "size",
+          true,
+          true,
+          {{"measured", Series::Kind::band, {6, 12, 24}, {2, 1.5, 1}, {1, 1, 0.5}, {3, 2, 2}},
+           {"dots", Series::Kind::points, {6, 24}, {1, 3}},
+           {"theory", Series::Kind::theory, {6, 24}, {2, 1}}},
+          "Alt text of " + name,
+          "Caption of " + name};
+}
+
+inline Report sample_report() {
+  return {"A report",
+          "program --report page.html",
+          {{"width", "64"}},
+          {"Look at the slope."},
+          {sample_figure("one"), sample_figure("two")},
+          {{"Numbers", {"depth", "size"}, {{"6", "2.0"}, {"12", "1.5"}}}}};
+}
+
+inline bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+// Only with gnuplot is there a drawing to look at; without it a test says so and checks that the
+// reason is given.
+inline bool gnuplot_is_missing() { return !run_gnuplot({}, "").problem.empty(); }
+
+}  // namespace normlab
