@@ -39,6 +39,7 @@ Var per_channel(const Var& x, Parameter& parameter) {
 }  // namespace
 
 Var normalize_axes(const Var& x, const std::vector<std::int64_t>& axes, double eps) {
+  if (x.value().numel() == 0) return x;  // an empty batch has no statistics to share
   const std::int64_t rank = x.value().rank(), shared = std::ssize(axes);
   const std::vector<std::int64_t> order = axes_last(rank, axes);
   const Var rows = permute(x, order);
