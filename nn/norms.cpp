@@ -144,7 +144,10 @@ void add_norms_over_channels(Registry<NormEntry>& norms) {
              return std::make_unique<OverTokens>(
                  std::make_unique<BatchNorm>(width, BatchNorm::Options{.eps = eps.value_or(1e-5)}));
            },
-       .properties = {.odd = true, .permutation_equivariant = true}});
+       .properties = {.odd = true,
+                      .feature_independent = true,
+                      .permutation_equivariant = true,
+                      .running_statistics = true}});
   norms.add(
       {.name = "instancenorm",
        .description = "InstanceNorm: every feature normalized over the tokens of its sequence",
@@ -155,7 +158,10 @@ void add_norms_over_channels(Registry<NormEntry>& norms) {
              return std::make_unique<OverTokens>(std::make_unique<InstanceNorm>(
                  width, InstanceNorm::Options{.eps = eps.value_or(1e-5)}));
            },
-       .properties = {.odd = true, .batch_independent = true, .permutation_equivariant = true}});
+       .properties = {.odd = true,
+                      .batch_independent = true,
+                      .feature_independent = true,
+                      .permutation_equivariant = true}});
   norms.add(
       {.name = "groupnorm",
        .description = "GroupNorm: groups of features normalized over the tokens of their sequence",
@@ -187,6 +193,7 @@ Registry<NormEntry>& norms() {
                   .properties = {.odd = true,
                                  .token_independent = true,
                                  .batch_independent = true,
+                                 .feature_independent = true,
                                  .permutation_equivariant = true}});
     return built_in;
   }();

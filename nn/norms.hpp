@@ -18,7 +18,9 @@ struct NormProperties {
   bool odd = false;                      // f(-x) = -f(x)
   bool token_independent = false;        // a token's output depends on no other token
   bool batch_independent = false;        // a sequence's output depends on no other sequence
+  bool feature_independent = false;      // a feature's output depends on no other feature
   bool permutation_equivariant = false;  // permuting the features permutes the output
+  bool running_statistics = false;       // evaluation normalizes by what train mode has gathered
 };
 
 struct NormEntry {
