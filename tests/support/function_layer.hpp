@@ -1,0 +1,53 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/ops/rms_norm.hpp"
+#include "nn/norms.hpp"
+
+// Layers registered on the spot, for the tests of the conformance suite.
+namespace normlab {
+
+// A layer made of one function of its input and parameters.
+class FunctionLayer : public Module {
+ public:
+  using Forward = std::function<Var(FunctionLayer&, const Var&)>;
+  FunctionLayer(std::int64_t width, const std::vector<std::string>& names, Forward forward)
+      : forward_(std::move(forward)) {
+    for (const std::string& name : names) register_parameter(name, Tensor::ones({width}));
+  }
+  Var forward(const Var& x) override { return forward_(*this, x); }
+  Var watch(const Var& x, const std::string& name) { return x.tape().watch(parameter(name)); }
+
+  int calls = 0;  // for layers that remember
+
+ private:
+  Forward forward_;
+};
+
+// Its parameters, of the layer's width, start at one. It knows no eps but its own.
+inline NormEntry entry_of(const FunctionLayer::Forward& forward, const NormProperties& properties,
+                          const std::vector<std::string>& names = {"weight"}) {
+  return {.name = "tested",
+          .description = "a layer of a test",
+          .equation = "y = ?",
+          .statistics = "?",
+          .make =
+              [forward, names](std::int64_t width, std::optional<double>) {
+                return std::make_unique<FunctionLayer>(width, names, forward);
+              },
+          .properties = properties};
+}
+
+// RMSNorm, right in every respect.
+inline Var rms_norm_of(FunctionLayer& layer, const Var& x) {
+  return rms_norm(x, {x.value().width()}, layer.watch(x, "weight"), 1e-5);
+}
+
+inline NormProperties of_rms_norm() { return nn::norms().at("rmsnorm").properties; }
+
+}  // namespace normlab
