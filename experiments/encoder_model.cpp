@@ -31,8 +31,8 @@ std::unique_ptr<TransformerEncoder> untrained_encoder(const EncoderModel::Config
   Generator overwritten;
   const TransformerEncoderLayer::Options options{.dim_feedforward = config.ffn,
                                                  .dropout = 0.0,
-                                                 .norm_first = placement == Placement::pre,
-                                                 .norm = factory(config.norm)};
+                                                 .norm = factory(config.norm),
+                                                 .placement = placement};
   return std::make_unique<TransformerEncoder>(layers, config.width, config.heads, overwritten,
                                               options);
 }
@@ -43,8 +43,6 @@ std::unique_ptr<Linear> untrained_head(std::int64_t width) {
 }
 
 }  // namespace
-
-std::string name(Placement placement) { return placement == Placement::post ? "post" : "pre"; }
 
 std::string name(Norm norm) { return norm == Norm::layernorm ? "layernorm" : "rmsnorm"; }
 

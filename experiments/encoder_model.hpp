@@ -7,12 +7,10 @@
 
 #include "core/random.hpp"
 #include "data/digits.hpp"
+#include "nn/placement.hpp"
 #include "nn/transformer_encoder.hpp"
 
 namespace normlab {
-
-enum class Placement { post, pre };
-std::string name(Placement placement);
 
 enum class Norm { layernorm, rmsnorm };
 std::string name(Norm norm);

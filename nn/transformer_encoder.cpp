@@ -1,34 +1,72 @@
 // Tested by tests/nn/transformer_encoder_test.cpp.
 #include "nn/transformer_encoder.hpp"
 
+#include <cmath>
 #include <string>
+
+#include <fmt/format.h>
 
 #include "core/check.hpp"
 
 namespace normlab {
 
+namespace {
+
+TransformerEncoderLayer::Options for_depth(TransformerEncoderLayer::Options options,
+                                           std::int64_t num_layers) {
+  if (options.place() == Placement::deep_norm) {  // Wang et al. 2022, Figure 2, encoder only
+    options.deep_norm_alpha = std::pow(2.0 * static_cast<double>(num_layers), 0.25);
+  }
+  return options;
+}
+
+}  // namespace
+
 TransformerEncoder::TransformerEncoder(std::int64_t num_layers, std::int64_t d_model,
                                        std::int64_t nhead, Generator& generator,
                                        const TransformerEncoderLayer::Options& options,
-                                       FinalNorm final_norm) {
+                                       const StackOptions& stack) {
   check(num_layers >= 1, "TransformerEncoder", "num_layers", "must be at least 1",
         [&] { return std::to_string(num_layers); });
+  check(stack.stream_norm_every >= 0, "TransformerEncoder", "stream_norm_every",
+        "must not be negative", [&] { return std::to_string(stack.stream_norm_every); });
+  const TransformerEncoderLayer::Options layer_options = for_depth(options, num_layers);
   for (std::int64_t i = 0; i < num_layers; ++i) {
+    const std::string number = std::to_string(i);
     layers.push_back(&register_module(
-        "layers." + std::to_string(i),
-        std::make_unique<TransformerEncoderLayer>(d_model, nhead, generator, options)));
+        "layers." + number,
+        std::make_unique<TransformerEncoderLayer>(d_model, nhead, generator, layer_options)));
+    const bool with_norm = stack.stream_norm_every > 0 && (i + 1) % stack.stream_norm_every == 0;
+    stream_norms_.push_back(
+        with_norm ? &register_module("stream_norms." + number,
+                                     TransformerEncoderLayer::make_norm(options, d_model))
+                  : nullptr);
   }
-  const bool wanted = final_norm == FinalNorm::as_placement_needs ? options.norm_first
-                                                                  : final_norm == FinalNorm::on;
+  const bool wanted = stack.final_norm == FinalNorm::as_placement_needs
+                          ? entry(options.place()).needs_final_norm
+                          : stack.final_norm == FinalNorm::on;
   if (wanted) norm = &register_module("norm", TransformerEncoderLayer::make_norm(options, d_model));
 }
 
-Var TransformerEncoder::forward(const Var& x, const AttentionMasks& masks) {
+Var TransformerEncoder::forward(const Var& x, const AttentionMasks& masks,
+                                const std::optional<Var>& condition) {
   Var stream = x;
-  for (TransformerEncoderLayer* layer : layers) stream = layer->forward(stream, masks);
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    stream = layers[i]->forward(stream, masks, condition);
+    if (stream_norms_[i] != nullptr) stream = stream_norms_[i]->forward(stream);
+  }
   if (norm == nullptr) return stream;
   show("norm.input", stream);
   return norm->forward(stream);
+}
+
+std::string TransformerEncoder::describe() const {
+  const PlacementEntry& placement = entry(layers.front()->options().place());
+  std::string text = fmt::format("{} layers, {}, {}", layers.size(), placement.name,
+                                 norm != nullptr ? "final norm" : "no final norm");
+  if ((norm != nullptr) == placement.needs_final_norm) return text;
+  return text + (norm != nullptr ? " (a second norm in a row, as asked for)"
+                                 : " (although the stream is not normalized, as asked for)");
 }
 
 }  // namespace normlab

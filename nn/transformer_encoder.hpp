@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "nn/transformer_encoder_layer.hpp"
@@ -12,21 +14,44 @@ namespace normlab {
 // built and initialized on its own, one after the other from the same generator; none is a copy of
 // another.
 //
-// Pre-norm stacks need the final norm, since nothing else normalizes the stream; post-norm stacks
-// end in a norm already, and a second one in a row is wanted by nobody. The default does what the
-// placement asks for; on and off are for those who mean it.
+// A placement that never normalizes the stream needs the final norm
+// (PlacementEntry::needs_final_norm: pre-norm does); a stack that ends in a norm already, such as
+// post-norm, is not served by a second one in a row. The default does what the placement asks for;
+// on and off are for those who mean it.
+//
+// In deep_norm, every layer's alpha is (2 num_layers)^(1/4).
 class TransformerEncoder : public Module {
  public:
   enum class FinalNorm { as_placement_needs, on, off };
   TransformerEncoder(std::int64_t num_layers, std::int64_t d_model, std::int64_t nhead,
                      Generator& generator, const TransformerEncoderLayer::Options& options,
-                     FinalNorm final_norm = FinalNorm::as_placement_needs);
+                     FinalNorm final_norm = FinalNorm::as_placement_needs)
+      : TransformerEncoder(num_layers, d_model, nhead, generator, options,
+                           StackOptions{final_norm}) {}
+
+  struct StackOptions {
+    FinalNorm final_norm = FinalNorm::as_placement_needs;
+    // A norm on the stream itself after every so many blocks, as Swin V2's largest models have it
+    // (every 6) in res-post. 0: none.
+    std::int64_t stream_norm_every = 0;
+  };
+  TransformerEncoder(std::int64_t num_layers, std::int64_t d_model, std::int64_t nhead,
+                     Generator& generator, const TransformerEncoderLayer::Options& options,
+                     const StackOptions& stack);
 
   Var forward(const Var& x) override { return forward(x, {}); }
-  Var forward(const Var& x, const AttentionMasks& masks);
+  Var forward(const Var& x, const AttentionMasks& masks,
+              const std::optional<Var>& condition = std::nullopt);
+
+  // One line: depth, placement, and what stands at the end, with a word where that is not what the
+  // placement needs.
+  std::string describe() const;
 
   std::vector<TransformerEncoderLayer*> layers;
   Module* norm = nullptr;  // the final norm, if there is one; tap norm.input
+
+ private:
+  std::vector<Module*> stream_norms_;  // one per layer, null where there is none
 };
 
 }  // namespace normlab

@@ -1,32 +1,36 @@
 #pragma once
 
-#include <functional>
 #include <memory>
+#include <optional>
 
 #include "nn/dropout.hpp"
 #include "nn/linear.hpp"
 #include "nn/multihead_attention.hpp"
+#include "nn/norm_factory.hpp"
+#include "nn/placement.hpp"
 
 namespace normlab {
-
-// Makes a normalization layer for tokens of the given width.
-using NormFactory = std::function<std::unique_ptr<Module>(std::int64_t width)>;
 
 enum class Activation { relu, gelu };
 Var activate(Activation activation, const Var& x);
 
-// One transformer block of self-attention and feed-forward network, with PyTorch's parameter names,
-// (N, T, d_model) -> (N, T, d_model) (batch_first=True):
+// One transformer block, self-attention and then a feed-forward network ("ffn"), with PyTorch's
+// parameter names, (N, T, d_model) -> (N, T, d_model) (batch_first=True). The placement decides
+// where the norms stand; the two of PyTorch are
 //
-//   post-norm  x = norm1(x + attention(x)),        x = norm2(x + ffn(x))          norm_first =
-//   false pre-norm   x = x + attention(norm1(x)),        x = x + ffn(norm2(x))          norm_first
-//   = true ffn(x) = linear2(activation(linear1(x)))
+//   post (norm_first = false):  z = norm1(x + attention(x)),   y = norm2(z + ffn(z))
+//   pre  (norm_first = true):   z = x + attention(norm1(x)),   y = z + ffn(norm2(z))
 //
-// (Xiong et al. 2020, Table 1). A stack of pre-norm blocks needs one more norm after the last
-// block; that one belongs to TransformerEncoder.
+// with ffn(v) = linear2(activation(linear1(v))) (Xiong et al. 2020, Table 1), and the others stand
+// beside them in `forward`. Post-norm normalizes the stream itself; pre-norm normalizes what a
+// branch reads and leaves the stream x -> z -> y alone, so that a stack of such blocks needs one
+// more norm at its end (TransformerEncoder).
 //
-// Taps, in order: norm1.input, self_attn.output, norm2.input, ffn.output; dotted names of
-// submodules besides. In post-norm a norm's input is the residual sum, in pre-norm the stream.
+// Dropout acts on the attention weights, on each branch before it is added, and on the hidden
+// values of the ffn.
+//
+// Taps: input (the stream), then, in the order of the equation, norm1.input, self_attn.output,
+// norm2.input, ffn.output. An output is what the branch returns, before a norm or gate behind it.
 class TransformerEncoderLayer : public Module {
  public:
   struct Options {
@@ -37,6 +41,18 @@ class TransformerEncoderLayer : public Module {
     bool norm_first = false;
     bool bias = true;    // of every linear layer and LayerNorm
     NormFactory norm{};  // none: LayerNorm with layer_norm_eps and bias
+    // None: post, or pre with norm_first.
+    std::optional<Placement> placement{};
+    double norm_weight = 1.0;  // what the norms' weights start at; Swin V2's code has 0 in res-post
+    double deep_norm_alpha = 1.0;   // deep_norm; TransformerEncoder sets it from its depth
+    double layer_scale_init = 0.1;  // layer_scale; CaiT's value up to 18 blocks
+    // Handed on to MultiheadAttention.
+    NormFactory qk_norm{};
+    bool cosine_attention = false;
+
+    Placement place() const {
+      return placement.value_or(norm_first ? Placement::pre : Placement::post);
+    }
   };
   TransformerEncoderLayer(std::int64_t d_model, std::int64_t nhead, Generator& generator,
                           const Options& options);
@@ -44,7 +60,9 @@ class TransformerEncoderLayer : public Module {
       : TransformerEncoderLayer(d_model, nhead, generator, Options{}) {}
 
   Var forward(const Var& x) override { return forward(x, {}); }
-  Var forward(const Var& x, const AttentionMasks& masks);
+  // The condition c (N, d_model) is read by ada_ln_zero alone; without one it is the mean token.
+  Var forward(const Var& x, const AttentionMasks& masks,
+              const std::optional<Var>& condition = std::nullopt);
 
   const Options& options() const { return options_; }
   // The norm that the options ask for, for tokens of this width.
@@ -54,12 +72,20 @@ class TransformerEncoderLayer : public Module {
   Linear& linear1;  // (dim_feedforward, d_model)
   Dropout& dropout;
   Linear& linear2;  // (d_model, dim_feedforward)
-  Module& norm1;
-  Module& norm2;
+  Module& norm1;    // the identity in re_zero
+  Module& norm2;    // the identity in re_zero and parallel
   Dropout& dropout1;
   Dropout& dropout2;
+  Module* norm1_out = nullptr;   // sandwich: of the attention's result
+  Module* norm2_out = nullptr;   // sandwich: of the ffn's result
+  Parameter* gate1 = nullptr;    // re_zero () and layer_scale (d_model): of the attention
+  Parameter* gate2 = nullptr;    // of the ffn
+  Linear* modulation = nullptr;  // ada_ln_zero (6 d_model, d_model), starts at zero
 
  private:
+  struct Modulation;
+  Modulation modulate(const Var& condition);
+  void add_placement_parameters(std::int64_t d_model, Generator& generator);
   Var attention(const Var& x, const AttentionMasks& masks);
   Var feed_forward(const Var& x);
 
