@@ -9,7 +9,7 @@
 
 #include "core/check.hpp"
 #include "experiments/atomic_file.hpp"
-#include "experiments/init_gradients.hpp"
+#include "experiments/init_gradients_report.hpp"
 #include "experiments/progress_bar.hpp"
 
 namespace normlab {
@@ -22,7 +22,8 @@ struct CommandLine {
   InitGradientsOptions options;
   std::vector<std::string> scale_names{"unit", "1/sqrt(d)"};
   std::int64_t profile_layers = 0;  // 0: not given
-  std::string digits, json;
+  std::string digits, json, report, figures;
+  std::string command;  // as the report shows it
   int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   bool quiet = false;
 };
@@ -59,6 +60,9 @@ void define(CLI::App& app, CommandLine& line) {
                  "cells computed at a time; the output does not depend on it")
       ->capture_default_str();
   app.add_option("--json", line.json, "also write every cell to this file");
+  app.add_option("--report", line.report,
+                 "also write figures and tables to this HTML page (figures need gnuplot)");
+  app.add_option("--figures", line.figures, "also write the figures to this folder, as SVG");
   app.add_flag("--quiet", line.quiet, "no tables and no progress bar");
 }
 
@@ -90,6 +94,8 @@ void complete(CommandLine& line) {
   check(line.threads >= 1, "init_gradients", "--threads", "must be at least 1",
         std::to_string(line.threads));
   if (!line.json.empty()) check_writable(line.json);
+  if (!line.report.empty()) check_writable(line.report);
+  if (!line.figures.empty()) check_figures_folder(line.figures);
 }
 
 int run(CommandLine line) {
@@ -109,6 +115,8 @@ int run(CommandLine line) {
     }
   }
   if (!line.json.empty()) write_atomically(line.json, json_of(result));
+  if (!line.report.empty()) write_atomically(line.report, html_of(report_of(result, line.command)));
+  if (!line.figures.empty()) write_figures(figures_of(result), line.figures);
   if (result.checks_passed()) return 0;
   fmt::print(stderr,
              "init_gradients: a self-check failed (C1 must be below 1e-7, C2 below 1e-14 on "
@@ -120,6 +128,8 @@ int run(CommandLine line) {
 
 int init_gradients_main(int argc, const char* const* argv) {
   CommandLine line;
+  line.command =
+      command_text("init_gradients", argc, argv, {"--digits", "--json", "--report", "--figures"});
   CLI::App app(
       "Gradients of untrained post-norm and pre-norm transformers on digits (Xiong et al. 2020)",
       "init_gradients");

@@ -5,8 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "experiments/init_gradients.hpp"
-#include "experiments/statistics.hpp"
+#include "experiments/init_gradients_seeds.hpp"
 
 namespace normlab {
 
@@ -16,17 +15,6 @@ namespace {
 std::string padded(Placement placement) { return fmt::format("{:<4}-norm", name(placement)); }
 
 std::string plain(Placement placement) { return name(placement) + "-norm"; }
-
-// One number per seed.
-template <typename F>
-std::vector<double> over_seeds(const InitGradientsResult& result, GradientCell cell, F number) {
-  std::vector<double> numbers;
-  for (std::uint64_t seed : result.options.seeds) {
-    cell.seed = seed;
-    numbers.push_back(number(result.measurement(cell)));
-  }
-  return numbers;
-}
 
 std::string data_line(const Tokens& tokens) {
   const auto pixels = tokens.patches.values();
@@ -72,9 +60,7 @@ std::string profile_table(const InitGradientsResult& result) {
       "LN sees\n",
       options.profile_layers);
   text += profile_header(options.placements);
-  const auto cell = [&](Placement placement) {
-    return GradientCell{options.profile_layers, placement, 0, options.scales.front().value};
-  };
+  const auto cell = [&](Placement placement) { return profile_cell(result, placement); };
   for (std::int64_t layer = 0; layer < options.profile_layers; ++layer) {
     const auto at = static_cast<std::size_t>(layer);
     text += fmt::format("{:5}", layer + 1);

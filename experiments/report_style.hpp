@@ -25,7 +25,7 @@ max-width:44rem}
 figcaption{color:var(--soft);font-size:.92rem;margin-top:.6rem}
 .plot{display:block;width:100%;height:auto}
 table{border-collapse:collapse;font-size:.92rem;font-variant-numeric:tabular-nums}
-caption{text-align:left;font-weight:600;padding:0 0 .4rem}
+caption{text-align:left;font-weight:600;padding:0 0 .4rem;white-space:nowrap}
 th,td{padding:.28rem .9rem .28rem 0;border-bottom:1px solid var(--line);text-align:left;
 white-space:nowrap}
 thead th{color:var(--soft);font-weight:600}
