@@ -64,6 +64,16 @@ TEST_CASE("sum_to: sums over the axes that were repeated") {
   CHECK(relative_error(sum_to(Tensor::zeros({0, 3}), {3}), Tensor::zeros({3})) == 0.0);
 }
 
+TEST_CASE("sum_to: rows taken four at a time give what taking them one by one gives") {
+  for (std::int64_t rows = 0; rows <= 13; ++rows) {
+    CAPTURE(rows);
+    const Tensor x = random({rows, 5}, 1);
+    Tensor expected = Tensor::zeros({5});
+    for (std::int64_t i = 0; i < x.numel(); ++i) expected.mutable_data()[i % 5] += x.data()[i];
+    CHECK(relative_error(sum_to(x, {5}), expected) < 1e-15);
+  }
+}
+
 TEST_CASE("broadcast_to: a shape that x does not broadcast to is refused") {
   Tape tape;
   const Var x = tape.variable(Tensor::zeros({2, 3}));
