@@ -26,16 +26,6 @@ void add_cells(const InitGradientsOptions& options, std::int64_t layers, double 
   }
 }
 
-// In the order of the tables; what the first table already has is not computed for the second.
-std::vector<MeasuredCell> needed_cells(const InitGradientsOptions& options) {
-  std::vector<MeasuredCell> cells;
-  add_cells(options, options.profile_layers, options.scales.front().value, cells);
-  for (const InputScale& scale : options.scales) {
-    for (std::int64_t layers : options.layers) add_cells(options, layers, scale.value, cells);
-  }
-  return cells;
-}
-
 template <typename T>
 bool has_duplicates(std::vector<T> values) {
   std::sort(values.begin(), values.end());
@@ -49,6 +39,15 @@ void check_list(const char* option, const std::vector<T>& values) {
 }
 
 }  // namespace
+
+std::vector<MeasuredCell> needed_cells(const InitGradientsOptions& options) {
+  std::vector<MeasuredCell> cells;
+  add_cells(options, options.profile_layers, options.scales.front().value, cells);
+  for (const InputScale& scale : options.scales) {
+    for (std::int64_t layers : options.layers) add_cells(options, layers, scale.value, cells);
+  }
+  return cells;
+}
 
 bool InitGradientsResult::checks_passed() const {
   return norm_agreement.passed() &&

@@ -48,6 +48,9 @@ struct InitGradientsResult {
 // Throws std::invalid_argument for options that do not fit together, before anything is computed.
 void check_options(const InitGradientsOptions& options);
 
+// The cells that the tables need, in their order; one that both tables show stands there once.
+std::vector<MeasuredCell> needed_cells(const InitGradientsOptions& options);
+
 // Every cell that a table needs, computed once, in parallel. The result does not depend on
 // `threads`.
 InitGradientsResult run_init_gradients(const InitGradientsOptions& options, const Digits& digits,
