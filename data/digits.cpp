@@ -92,11 +92,11 @@ Digits load_digits() { return parse_digits(embedded_digits_csv(), "digits.csv");
 
 Digits load_digits(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), {}};
+  file.peek();  // a directory can be opened, but not read
   if (!file.is_open() || file.bad()) {
     fail_file("load_digits", path, "cannot be read", "check the path and its permissions");
   }
-  return parse_digits(text, path);
+  return parse_digits(std::string{std::istreambuf_iterator<char>(file), {}}, path);
 }
 
 Digits parse_digits(std::string_view csv, const std::string& source) {
@@ -128,8 +128,11 @@ Tensor standardize(const Tensor& x) {
     sum_of_squares += value * value;
   }
   const double deviation = std::sqrt(sum_of_squares / (n - 1.0));
-  check(deviation > 0.0, "standardize", "x", "must not be constant",
-        [&] { return fmt::format("{} throughout", mean); });
+  // Rounding of the mean gives equal values a small deviation, so their range is looked at, too.
+  const auto [least, largest] = std::ranges::minmax(x.values());
+  check(least < largest && std::isfinite(deviation) && deviation > 0.0, "standardize", "x",
+        "must be finite and not constant",
+        [&] { return fmt::format("standard deviation {}", deviation); });
   for (double& value : y.mutable_values()) value /= deviation;
   return y;
 }

@@ -35,7 +35,8 @@ Digits parse_digits(std::string_view csv, const std::string& source);
 
 // (x - mean) / standard deviation over all elements, with the n - 1 divisor: PyTorch's std(), which
 // the source article uses (n would give a standard deviation of 6.12583917 in place of 6.12602613
-// for the first 256 images). Throws std::invalid_argument for fewer than two elements or no spread.
+// for the first 256 images). Throws std::invalid_argument for fewer than two elements, no spread,
+// or a value that is not finite.
 Tensor standardize(const Tensor& x);
 
 // Cuts square images (N, S, S) into patches of side p, which must divide S, row by row:

@@ -31,10 +31,11 @@ Var Embedding::forward(Tape& tape, std::span<const std::int64_t> indices) {
 }
 
 Var Embedding::forward(const Var& indices) {
+  constexpr double kLargest = 0x1p53;  // whole numbers up to here are exact, and fit an integer
   std::vector<std::int64_t> rows;
   for (double index : indices.value().values()) {
-    check(index == std::floor(index), "Embedding", "indices", "must be whole numbers",
-          [&] { return fmt::format("{}", index); });
+    check(index == std::floor(index) && std::abs(index) <= kLargest, "Embedding", "indices",
+          "must be whole numbers", [&] { return fmt::format("{}", index); });
     rows.push_back(static_cast<std::int64_t>(index));
   }
   std::vector<std::int64_t> extents = indices.shape().extents();

@@ -22,7 +22,8 @@ class Embedding : public Module {
 
   // (number of indices, embedding_dim).
   Var forward(Tape& tape, std::span<const std::int64_t> indices);
-  // Indices held as doubles in a tensor of any shape (...) -> (..., embedding_dim).
+  // Indices held as doubles in a tensor of any shape (...) -> (..., embedding_dim). Both throw
+  // std::invalid_argument for an index that names no row.
   Var forward(const Var& indices) override;
 
   Parameter& weight;  // (num_embeddings, embedding_dim)

@@ -10,6 +10,9 @@ namespace normlab {
 // only the weight.
 //
 // Over a single feature the output is the bias and the input gradient zero, by definition.
+//
+// The last axis must hold the features. A channels-first map (N, C, H, W) is refused, except where
+// W happens to be C: then its lines are normalized without an error.
 class LayerNorm : public Module {
  public:
   struct Options {
