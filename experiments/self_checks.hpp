@@ -9,11 +9,13 @@ namespace normlab {
 // Checks that an experiment makes of its own tools before its numbers may be believed.
 
 // C1: is the gradient the derivative of the loss? The largest entry of dLoss/dW2 of one layer
-// against a central difference (L = 6, seed 0).
+// against a central difference (L = 6, seed 0) with a step of 1e-6, or a smaller one if that fails.
 struct FiniteDifferenceCheck {
   Placement placement;
   std::int64_t layer;  // from 1
-  double analytic, numerical, loss;
+  double analytic = 0.0, numerical = 0.0;
+  double loss = 0.0;  // near which the difference was taken
+  double step = 1e-6;
 
   double relative_error() const;
   // Below 1e-7, or the difference is what rounding of the two losses makes of the quotient, so that

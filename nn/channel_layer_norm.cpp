@@ -21,7 +21,8 @@ ChannelLayerNorm::ChannelLayerNorm(std::int64_t channels, const Options& options
 
 Var ChannelLayerNorm::forward(const Var& x) {
   if (options_.layout == Layout::channels_last) {
-    return layer_norm(x, {channels_}, x.tape().watch(weight), x.tape().watch(bias), options_.eps);
+    const Var gain = x.tape().watch(weight), shift = x.tape().watch(bias);
+    return layer_norm(x, {channels_}, gain, shift, options_.eps);
   }
   check(x.value().rank() >= 3 && x.shape()[1] == channels_, "ChannelLayerNorm", "x",
         fmt::format("must be channels-first, (N, {}, H, W)", channels_),

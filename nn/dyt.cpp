@@ -23,7 +23,8 @@ Var DyT::forward(const Var& x) {
   check(x.value().rank() >= 1 && x.value().width() == width_, "DyT", "x",
         "must have a last axis of " + std::to_string(width_), [&] { return x.shape().str(); });
   Tape& tape = x.tape();
-  return tape.watch(weight) * tanh(tape.watch(alpha) * x) + tape.watch(bias);
+  const Var a = tape.watch(alpha), gain = tape.watch(weight), shift = tape.watch(bias);
+  return gain * tanh(a * x) + shift;
 }
 
 }  // namespace normlab

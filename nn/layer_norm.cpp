@@ -19,8 +19,8 @@ LayerNorm::LayerNorm(Shape normalized_shape, const Options& options)
 }
 
 Var LayerNorm::forward(const Var& x) {
-  return layer_norm(x, normalized_shape_, watch(x.tape(), weight), watch(x.tape(), bias),
-                    options_.eps);
+  const std::optional<Var> gain = watch(x.tape(), weight), shift = watch(x.tape(), bias);
+  return layer_norm(x, normalized_shape_, gain, shift, options_.eps);
 }
 
 }  // namespace normlab

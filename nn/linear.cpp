@@ -23,7 +23,8 @@ Linear::Linear(std::int64_t in_features, std::int64_t out_features, Generator& g
 }
 
 Var Linear::forward(const Var& x) {
-  return linear(x, x.tape().watch(weight), watch(x.tape(), bias));
+  const Var w = x.tape().watch(weight);  // named, since arguments are evaluated in any order
+  return linear(x, w, watch(x.tape(), bias));
 }
 
 }  // namespace normlab

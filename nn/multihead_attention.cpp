@@ -151,7 +151,8 @@ MultiheadAttention::Result MultiheadAttention::attend(const Var& x, const Attent
         [&] { return x.shape().str(); });
   if (q_norm != nullptr || logit_scale != nullptr) return attend(x, x, x, masks);
   const std::int64_t tokens = x.shape()[1];
-  const Var qkv = linear(x, x.tape().watch(in_proj_weight), watch(x.tape(), in_proj_bias));
+  const Var weight = x.tape().watch(in_proj_weight);
+  const Var qkv = linear(x, weight, watch(x.tape(), in_proj_bias));
   const Attention attention =
       self_attention(qkv, num_heads_,
                      {.mask = combined_mask(masks, x.shape()[0], num_heads_, tokens, tokens),
