@@ -26,16 +26,54 @@ void add_cells(const InitGradientsOptions& options, std::int64_t layers, double 
   }
 }
 
-template <typename T>
-bool has_duplicates(std::vector<T> values) {
+// `twice` tells which value came twice.
+template <typename T, typename Text>
+void check_list(const char* option, std::vector<T> values, Text twice) {
+  check(!values.empty(), kName, option, "must name at least one", "none");
   std::sort(values.begin(), values.end());
-  return std::adjacent_find(values.begin(), values.end()) != values.end();
+  const auto found = std::adjacent_find(values.begin(), values.end());
+  check(found == values.end(), kName, option, "must differ from one another",
+        [&] { return twice(*found); });
 }
 
 template <typename T>
-void check_list(const char* option, const std::vector<T>& values) {
-  check(!values.empty(), kName, option, "must name at least one", "none");
-  check(!has_duplicates(values), kName, option, "must not name one twice", "a repetition");
+std::string number_twice(T value) {
+  return fmt::format("{} twice", value);
+}
+
+void check_between(const char* option, std::int64_t value, std::int64_t high) {
+  check(value >= 1 && value <= high, kName, option, fmt::format("must be from 1 to {}", high),
+        [&] { return std::to_string(value); });
+}
+
+void check_scales(const std::vector<InputScale>& scales) {
+  std::vector<double> values;
+  for (const InputScale& scale : scales) {
+    check(std::isfinite(scale.value) && scale.value > 0.0, kName, "--input-scale",
+          "must be positive numbers", scale.name);
+    values.push_back(scale.value);
+  }
+  check_list("--input-scale", values, [&](double value) {
+    std::string names;
+    for (const InputScale& scale : scales) {
+      if (scale.value == value) names += (names.empty() ? "" : " and ") + scale.name;
+    }
+    return fmt::format("{}, which are both {}", names, value);
+  });
+}
+
+void check_sizes(const EncoderModel::Config& model, std::int64_t deepest) {
+  check(model.heads >= 1 && model.width >= 1 && model.width % model.heads == 0, kName, "--width",
+        "must be a positive multiple of --heads",
+        [&] { return fmt::format("{} with {} heads", model.width, model.heads); });
+  check_between("--width", model.width, kMostWidth);
+  check_between("--ffn", model.ffn, kMostWidth);
+  const std::int64_t per_layer = 2 * model.width * (2 * model.width + model.ffn);
+  check(deepest <= kMostWeights / per_layer, kName, "--layers",
+        fmt::format("times {} weights per layer must be at most {} weights (a smaller --width, "
+                    "--ffn or depth fits)",
+                    per_layer, kMostWeights),
+        [&] { return fmt::format("{} layers", deepest); });
 }
 
 }  // namespace
@@ -64,30 +102,20 @@ const GradientMeasurement& InitGradientsResult::measurement(const GradientCell& 
 }
 
 void check_options(const InitGradientsOptions& options) {
-  const EncoderModel::Config& model = options.model;
-  check(model.heads >= 1 && model.width >= 1 && model.width % model.heads == 0, kName, "--width",
-        "must be a positive multiple of --heads",
-        [&] { return fmt::format("{} with {} heads", model.width, model.heads); });
-  check(model.ffn >= 1, kName, "--ffn", "must be at least 1",
-        [&] { return std::to_string(model.ffn); });
   check(options.images >= 1, kName, "--images", "must be at least 1",
         [&] { return std::to_string(options.images); });
-  check_list("--seeds", options.seeds);
-  check_list("--layers", options.layers);
-  check_list("--placement", options.placements);
-  std::vector<double> scales;
-  for (const InputScale& scale : options.scales) {
-    check(std::isfinite(scale.value) && scale.value > 0.0, kName, "--input-scale",
-          "must be positive numbers", scale.name);
-    scales.push_back(scale.value);
-  }
-  check_list("--input-scale", scales);
+  check_list("--seeds", options.seeds, number_twice<std::uint64_t>);
+  check_list("--layers", options.layers, number_twice<std::int64_t>);
+  check_list("--placement", options.placements,
+             [](Placement placement) { return name(placement) + " twice"; });
+  check_scales(options.scales);
+  std::int64_t deepest = options.profile_layers;
   for (std::int64_t layers : options.layers) {
-    check(layers >= 1, kName, "--layers", "must be at least 1",
-          [&] { return std::to_string(layers); });
+    check_between("--layers", layers, kMostLayers);
+    deepest = std::max(deepest, layers);
   }
-  check(options.profile_layers >= 1, kName, "--profile-layers", "must be at least 1",
-        [&] { return std::to_string(options.profile_layers); });
+  check_between("--profile-layers", options.profile_layers, kMostLayers);
+  check_sizes(options.model, deepest);
 }
 
 InitGradientsResult run_init_gradients(const InitGradientsOptions& options, const Digits& digits,

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <functional>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -44,6 +44,11 @@ struct InitGradientsResult {
   // Throws std::invalid_argument if it was not measured.
   const GradientMeasurement& measurement(const GradientCell& cell) const;
 };
+
+// Above these a request is taken for a slip: its weights and gradients alone would need more than
+// 16 GiB, or its run days.
+inline constexpr std::int64_t kMostLayers = 10'000, kMostWidth = 65'536;
+inline constexpr std::int64_t kMostWeights = std::int64_t{1} << 30;  // of the deepest network
 
 // Throws std::invalid_argument for options that do not fit together, before anything is computed.
 void check_options(const InitGradientsOptions& options);
