@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/check.hpp"
@@ -45,6 +46,8 @@ class TemporaryFile {
   }
 
   void keep() {
+    struct stat existing {};  // a file that is replaced keeps its permissions
+    if (stat(final_path_.c_str(), &existing) == 0) fchmod(descriptor_, existing.st_mode & 07777);
     if (fsync(descriptor_) != 0) fail_writing(final_path_, errno);
     if (std::rename(path_.c_str(), final_path_.c_str()) != 0) fail_writing(final_path_, errno);
     kept_ = true;
@@ -55,6 +58,13 @@ class TemporaryFile {
   int descriptor_ = -1;
   bool kept_ = false;
 };
+
+// Renaming onto a symbolic link would replace the link and leave the file it names as it was.
+std::string without_links(const std::string& path) {
+  std::error_code error;
+  const auto target = std::filesystem::canonical(path, error);
+  return error ? path : target.string();
+}
 
 std::string temporary_name(const std::string& path) {
   return path + ".tmp" + std::to_string(getpid());
@@ -78,9 +88,13 @@ void write_to_device(const std::string& path, std::string_view text) {
 }  // namespace
 
 void check_writable(const std::string& path) {
+  if (path.empty()) fail_writing(path, ENOENT);
+  if (access(path.c_str(), F_OK) == 0 && access(path.c_str(), W_OK) != 0) fail_writing(path, errno);
   if (is_device(path)) return;
-  if (path.empty() || std::filesystem::is_directory(path)) fail_writing(path, EISDIR);
-  const TemporaryFile probe(temporary_name(path), path);
+  std::error_code ignored;  // opening tells what is wrong
+  if (std::filesystem::is_directory(path, ignored)) fail_writing(path, EISDIR);
+  const std::string target = without_links(path);
+  const TemporaryFile probe(temporary_name(target), target);
 }
 
 void write_atomically(const std::string& path, std::string_view text) {
@@ -88,7 +102,8 @@ void write_atomically(const std::string& path, std::string_view text) {
     write_to_device(path, text);
     return;
   }
-  TemporaryFile file(temporary_name(path), path);
+  const std::string target = without_links(path);
+  TemporaryFile file(temporary_name(target), target);
   file.write(text);
   file.keep();
 }

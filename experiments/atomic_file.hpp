@@ -10,8 +10,9 @@ namespace normlab {
 void check_writable(const std::string& path);
 
 // Writes the whole text or leaves what was there: into a temporary file in the same folder, flushed
-// to disk and then renamed. A device such as /dev/stdout is written to directly. Throws
-// std::runtime_error if it fails.
+// to disk and then renamed. A file that is replaced keeps its permissions, and a symbolic link goes
+// on naming it. A device such as /dev/stdout is written to directly. Throws std::runtime_error if
+// it fails.
 void write_atomically(const std::string& path, std::string_view text);
 
 }  // namespace normlab
