@@ -1,0 +1,173 @@
+#include "nn/module.hpp"
+
+#include <memory>
+#include <stdexcept>
+#include <type_traits>
+
+#include <doctest/doctest.h>
+
+#include "core/ops/arithmetic.hpp"
+#include "tests/support/module_checks.hpp"
+
+using namespace normlab;
+
+namespace {
+
+static_assert(!std::is_copy_constructible_v<Module> && !std::is_move_constructible_v<Module>);
+
+class Gain : public Module {
+ public:
+  Gain() : gain(register_parameter("gain", Tensor::ones({2}))) {}
+  Var forward(const Var& x) override {
+    show("input", x);
+    return x * x.tape().watch(gain);
+  }
+
+  Parameter& gain;
+};
+
+// Registers its child before its own parameters: those come first all the same.
+class Tree : public Module {
+ public:
+  Tree()
+      : first(register_module("first", std::make_unique<Gain>())),
+        second(register_module("blocks.0", std::make_unique<Gain>())),
+        b(register_parameter("b", Tensor::zeros({2}))),
+        a(register_parameter("a", Tensor::zeros({2}))) {}
+  Var forward(const Var& x) override {
+    const Var y = second.forward(first.forward(x)) + x.tape().watch(b) + x.tape().watch(a);
+    show("output", y);
+    return y;
+  }
+
+  Gain &first, &second;
+  Parameter &b, &a;
+};
+
+class Forest : public Module {
+ public:
+  Forest() : tree(register_module("tree", std::make_unique<Tree>())) {}
+  Var forward(const Var& x) override { return tree.forward(x); }
+
+  Tree& tree;
+};
+
+std::vector<std::string> names_of(Module& module) {
+  std::vector<std::string> names;
+  for (const auto& [name, parameter] : module.named_parameters()) names.push_back(name);
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("Module: parameters have dotted names, own before children's, in order of registration") {
+  Forest forest;
+  CHECK(names_of(forest.tree) == std::vector<std::string>{"b", "a", "first.gain", "blocks.0.gain"});
+  CHECK(names_of(forest) ==
+        std::vector<std::string>{"tree.b", "tree.a", "tree.first.gain", "tree.blocks.0.gain"});
+  const std::vector<Parameter*> expected{&forest.tree.b, &forest.tree.a, &forest.tree.first.gain,
+                                         &forest.tree.second.gain};
+  CHECK(forest.parameters() == expected);
+}
+
+TEST_CASE("Module: a parameter's own name, which a tape prints, is the outermost one") {
+  Forest forest;
+  for (const auto& [name, parameter] : forest.named_parameters()) CHECK(parameter->name == name);
+}
+
+TEST_CASE("Module: a parameter is found by name; an unknown name lists those there are") {
+  Tree tree;
+  CHECK(&tree.parameter("first.gain") == &tree.first.gain);
+  CHECK(&tree.parameter("a") == &tree.a);
+  check_refused([&] { tree.parameter("gain"); },
+                "[Module::parameter] name: must be one of: b, a, first.gain, blocks.0.gain, got "
+                "gain");
+}
+
+TEST_CASE("Module: references to parameters stay valid while more are registered") {
+  class Growing : public Module {
+   public:
+    Var forward(const Var& x) override { return x; }
+    Parameter& add(int i) { return register_parameter(std::to_string(i), Tensor::scalar(i)); }
+  };
+  Growing module;
+  std::vector<Parameter*> references;
+  for (int i = 0; i < 1000; ++i) references.push_back(&module.add(i));
+  CHECK(references == module.parameters());
+  CHECK(references.front()->value.item() == 0.0);
+}
+
+TEST_CASE("Module: gradients add up over passes until zero_grad") {
+  Tree tree;
+  const auto pass = [&] {
+    Tape tape;
+    tape.backward(tree.forward(tape.constant(Tensor::ones({2}))), Tensor::ones({2}));
+  };
+  pass();
+  pass();
+  for (Parameter* parameter : tree.parameters()) {
+    CHECK(relative_error(parameter->grad, Tensor::full({2}, 2.0)) == 0.0);
+  }
+  tree.zero_grad();
+  for (Parameter* parameter : tree.parameters()) CHECK_FALSE(parameter->grad.defined());
+  pass();
+  for (Parameter* parameter : tree.parameters()) {
+    CHECK(relative_error(parameter->grad, Tensor::ones({2})) == 0.0);
+  }
+}
+
+TEST_CASE("Module: train and eval reach every module below") {
+  Forest forest;
+  CHECK(forest.training());
+  CHECK(forest.tree.second.training());
+  forest.eval();
+  CHECK_FALSE(forest.training());
+  CHECK_FALSE(forest.tree.training());
+  CHECK_FALSE(forest.tree.second.training());
+  forest.tree.train();
+  CHECK_FALSE(forest.training());
+  CHECK(forest.tree.second.training());
+}
+
+TEST_CASE("Module: a tap sees every point once, by its dotted name, until it is removed") {
+  Forest forest;
+  const Tensor x = random({2});
+  const Tensor without = output_of(forest, x);
+  std::vector<std::string> seen;
+  std::vector<Tensor> values;
+  forest.set_tap([&](const std::string& name, const Var& value) {
+    seen.push_back(name);
+    values.push_back(value.value());
+  });
+  CHECK(max_abs_difference(output_of(forest, x), without) == 0.0);
+  CHECK(seen == std::vector<std::string>{"tree.first.input", "tree.blocks.0.input", "tree.output"});
+  CHECK(max_abs_difference(values.front(), x) == 0.0);
+  CHECK(max_abs_difference(values.back(), without) == 0.0);
+
+  forest.set_tap({});
+  output_of(forest, x);
+  CHECK(seen.size() == 3);
+}
+
+TEST_CASE("Module: a second tap replaces the first") {
+  Forest forest;
+  int first = 0, second = 0;
+  forest.set_tap([&](const std::string&, const Var&) { ++first; });
+  forest.set_tap([&](const std::string&, const Var&) { ++second; });
+  output_of(forest, random({2}));
+  CHECK(first == 0);
+  CHECK(second == 3);
+}
+
+TEST_CASE("Module: a tap can keep the gradients of what it sees") {
+  Tree tree;
+  randomize_parameters(tree);
+  std::vector<Var> seen;
+  tree.set_tap([&](const std::string& name, const Var& value) {
+    if (name == "blocks.0.input") seen.push_back(value.retain_grad());
+  });
+  Tape tape;
+  tape.backward(tree.forward(tape.variable(random({2}))), Tensor::ones({2}));
+  REQUIRE(seen.size() == 1);
+  CHECK(relative_error(seen[0].grad(), tree.second.gain.value) <= 1e-15);
+}
