@@ -6,9 +6,12 @@
 // bias, sum or random number. Buffers that a tape keeps are one per layer, those that the pool
 // recycles are shared, so that caches see about what they see in the program. Where the program
 // writes an operand by something else than a product, random numbers stand in for it.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <memory>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
