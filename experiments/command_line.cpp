@@ -1,0 +1,115 @@
+// Tested through the programs by tests/experiments.
+#include "experiments/command_line.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <limits>
+#include <new>
+#include <sstream>
+#include <string_view>
+#include <thread>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include "core/check.hpp"
+
+namespace normlab::command_line {
+
+namespace {
+
+std::string refusal(const std::string& must, const std::string& text) {
+  return fmt::format("{}, got {}", must, text.empty() ? "nothing" : text);
+}
+
+template <typename T>
+CLI::Validator number_between(T low, T high) {
+  return CLI::Validator(
+      [=](std::string& text) -> std::string {
+        T value{};
+        const char* end = text.data() + text.size();
+        const auto [rest, error] = std::from_chars(text.data(), end, value);
+        if (error != std::errc() || rest != end || value < low || value > high) {
+          return refusal(fmt::format("must be a whole number from {} to {}", low, high), text);
+        }
+        text = std::to_string(value);
+        return {};
+      },
+      "");
+}
+
+// Errors about options start with the program's name as it is.
+void report(const std::string& program, std::string_view message) {
+  const std::string own = "[" + program + "] ";
+  if (message.starts_with(own)) message.remove_prefix(own.size());
+  fmt::print(stderr, "{}: {}\n", program, message);
+}
+
+}  // namespace
+
+int default_threads() {
+  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kMostThreads);
+}
+
+CLI::Validator whole_number(std::int64_t low, std::int64_t high) {
+  return number_between(low, high);
+}
+
+CLI::Validator seed() {
+  return number_between(std::uint64_t{0}, std::numeric_limits<std::uint64_t>::max());
+}
+
+CLI::Validator one_of(const std::vector<std::string>& names) {
+  return CLI::Validator(
+      [=](const std::string& text) {
+        const bool known = std::find(names.begin(), names.end(), text) != names.end();
+        return known ? "" : refusal(fmt::format("must be {}", fmt::join(names, " or ")), text);
+      },
+      "");
+}
+
+CLI::Validator a_path() {
+  return CLI::Validator(
+      [](const std::string& text) {
+        return text.empty() ? refusal("must name a file", text) : std::string();
+      },
+      "");
+}
+
+void check_standard_output(const std::string& program) {
+  if (fcntl(STDOUT_FILENO, F_GETFD) >= 0) return;
+  fail_file(program, "standard output", "is closed", "leave it open or use --quiet");
+}
+
+void print(const std::string& program, const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+    fail_file(program, "standard output", "cannot be written", "check where it goes to");
+  }
+}
+
+int run(CLI::App& app, int argc, const char* const* argv, const std::function<int()>& body) {
+  const std::string program = app.get_name();
+  try {
+    try {
+      app.parse(argc, argv);
+    } catch (const CLI::Success& request) {  // --help, --version
+      std::ostringstream text;
+      app.exit(request, text);
+      print(program, text.str());
+      return 0;
+    }
+    return body();
+  } catch (const CLI::ParseError& error) {
+    report(program, fmt::format("{} (see --help)", error.what()));
+  } catch (const std::bad_alloc&) {
+    report(program, "not enough memory: use fewer --threads or smaller sizes");
+  } catch (const std::exception& error) {
+    report(program, error.what());
+  }
+  return kBadInput;
+}
+
+}  // namespace normlab::command_line
