@@ -1,5 +1,7 @@
 // Every combination of sizes up to 20: whole tiles, remainders in either direction, and less than a
 // tile.
+#include "core/ops/small_matmul.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -8,7 +10,6 @@
 #include <doctest/doctest.h>
 
 #include "core/blas.hpp"
-#include "core/ops/small_matmul.hpp"
 #include "core/random.hpp"
 
 namespace normlab {
