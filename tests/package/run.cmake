@@ -25,6 +25,13 @@ file(GLOB programs "${prefix}/bin/*")
 foreach(program IN LISTS programs)
   execute_process(COMMAND "${program}" --version WORKING_DIRECTORY / COMMAND_ERROR_IS_FATAL ANY)
 endforeach()
+# With the data that it needs.
+execute_process(
+  COMMAND "${prefix}/bin/init_gradients" --images 2 --layers 1 --width 4 --heads 2 --ffn 3
+  WORKING_DIRECTORY / OUTPUT_VARIABLE tables COMMAND_ERROR_IS_FATAL ANY)
+if(NOT tables MATCHES "patches \\(2, 16, 4\\) pixel mean")
+  message(FATAL_ERROR "the installed init_gradients printed:\n${tables}")
+endif()
 if(SANITIZE)
   return()  # UBSan stores source paths for its reports, whatever the prefix map says
 endif()
