@@ -115,8 +115,9 @@ class Tape {
   // By default the gradient of an intermediate value is released as soon as it has been passed on,
   // which halves the peak memory; this keeps all of them, readable through Var::grad.
   void retain_all_grads(bool on) { retain_all_grads_ = on; }
-  // Look at every value and every gradient and throw std::runtime_error at the first one that is
-  // not finite, naming the op, its index, shapes and inputs. Slow; for finding the origin of a NaN.
+  // Look at the value of every op and at every gradient, and throw std::runtime_error at the first
+  // one that is not finite, naming the op, its index, shapes and inputs. Slow; for finding the
+  // origin of a NaN.
   void detect_anomaly(bool on) { detect_anomaly_ = on; }
 
   // The recorded graph, as a table and for Graphviz.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <limits>
 #include <new>
@@ -60,6 +61,20 @@ CLI::Validator whole_number(std::int64_t low, std::int64_t high) {
 
 CLI::Validator seed() {
   return number_between(std::uint64_t{0}, std::numeric_limits<std::uint64_t>::max());
+}
+
+CLI::Validator number_at_least(double low) {
+  return CLI::Validator(
+      [=](const std::string& text) {
+        double value = 0.0;
+        const char* end = text.data() + text.size();
+        const auto [rest, error] = std::from_chars(text.data(), end, value);
+        const bool fits =
+            error == std::errc() && rest == end && std::isfinite(value) && value >= low;
+        return fits ? ""
+                    : refusal(fmt::format("must be a finite number of at least {}", low), text);
+      },
+      "");
 }
 
 CLI::Validator one_of(const std::vector<std::string>& names) {

@@ -18,6 +18,7 @@ int default_threads();
 // 2^64 - 1, 010 as 8 and cut what is too large; whole_number writes back what it understood.
 CLI::Validator whole_number(std::int64_t low, std::int64_t high);
 CLI::Validator seed();
+CLI::Validator number_at_least(double low);  // and finite
 CLI::Validator one_of(const std::vector<std::string>& names);
 CLI::Validator a_path();
 

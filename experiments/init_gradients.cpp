@@ -93,6 +93,18 @@ bool InitGradientsResult::checks_passed() const {
                      [](const FiniteDifferenceCheck& each) { return each.passed(); });
 }
 
+bool InitGradientsResult::all_finite() const {
+  const auto finite = [](const std::vector<double>& numbers) {
+    return std::all_of(numbers.begin(), numbers.end(), [](double v) { return std::isfinite(v); });
+  };
+  return std::all_of(cells.begin(), cells.end(), [&](const MeasuredCell& each) {
+    const GradientMeasurement& m = each.measured;
+    return std::isfinite(m.loss) && finite(m.w1_grad_norm) && finite(m.w2_grad_norm) &&
+           finite(m.in_proj_grad_norm) && finite(m.out_proj_grad_norm) &&
+           finite(m.stream_sq_norm_per_d);
+  });
+}
+
 const GradientMeasurement& InitGradientsResult::measurement(const GradientCell& cell) const {
   const auto found = std::find_if(cells.begin(), cells.end(),
                                   [&](const MeasuredCell& each) { return each.cell == cell; });
@@ -104,7 +116,9 @@ const GradientMeasurement& InitGradientsResult::measurement(const GradientCell& 
 void check_options(const InitGradientsOptions& options) {
   check(options.images >= 1, kName, "--images", "must be at least 1",
         [&] { return std::to_string(options.images); });
-  check_list("--seeds", options.seeds, number_twice<std::uint64_t>);
+  std::vector<std::uint32_t> streams;  // the generator knows the low 32 bits of a seed only
+  for (std::uint64_t seed : options.seeds) streams.push_back(static_cast<std::uint32_t>(seed));
+  check_list("--seeds", streams, number_twice<std::uint32_t>);
   check_list("--layers", options.layers, number_twice<std::int64_t>);
   check_list("--placement", options.placements,
              [](Placement placement) { return name(placement) + " twice"; });

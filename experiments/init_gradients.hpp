@@ -40,7 +40,8 @@ struct InitGradientsResult {
   NormAgreement norm_agreement;                           // C2
   std::vector<MeasuredCell> cells;
 
-  bool checks_passed() const;
+  bool checks_passed() const;  // C1 and C2
+  bool all_finite() const;     // every loss, gradient norm and stream size
   // Throws std::invalid_argument if it was not measured.
   const GradientMeasurement& measurement(const GradientCell& cell) const;
 };

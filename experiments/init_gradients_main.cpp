@@ -2,20 +2,13 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <limits>
-#include <new>
-#include <sstream>
-#include <thread>
 
-#include <CLI/CLI.hpp>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <unistd.h>
 
 #include "core/check.hpp"
 #include "experiments/atomic_file.hpp"
+#include "experiments/command_line.hpp"
 #include "experiments/init_gradients_report.hpp"
 #include "experiments/progress_bar.hpp"
 
@@ -23,9 +16,7 @@ namespace normlab {
 
 namespace {
 
-constexpr int kCheckFailed = 1, kBadInput = 2;
-
-constexpr int kMostThreads = 1024;
+constexpr const char* kProgram = "init_gradients";
 
 struct CommandLine {
   InitGradientsOptions options;
@@ -35,56 +26,16 @@ struct CommandLine {
   std::int64_t profile_layers = 0;  // 0: not given
   std::string digits, json, report, figures;
   std::string command;  // as the report shows it
-  int threads = std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kMostThreads);
+  int threads = command_line::default_threads();
   bool quiet = false;
 };
 
-std::string refusal(const std::string& must, const std::string& text) {
-  return fmt::format("{}, got {}", must, text.empty() ? "nothing" : text);
-}
-
-// CLI11 alone would read -1 as 2^64 - 1, 010 as 8 and cut what is too large. Writes back what it
-// understood.
-template <typename T>
-CLI::Validator whole_number(T low, T high) {
-  return CLI::Validator(
-      [=](std::string& text) -> std::string {
-        T value{};
-        const char* end = text.data() + text.size();
-        const auto [rest, error] = std::from_chars(text.data(), end, value);
-        if (error != std::errc() || rest != end || value < low || value > high) {
-          return refusal(fmt::format("must be a whole number from {} to {}", low, high), text);
-        }
-        text = std::to_string(value);
-        return {};
-      },
-      "");
-}
-
-CLI::Validator one_of(const std::vector<std::string>& names) {
-  return CLI::Validator(
-      [=](const std::string& text) {
-        const bool known = std::find(names.begin(), names.end(), text) != names.end();
-        return known ? "" : refusal(fmt::format("must be {}", fmt::join(names, " or ")), text);
-      },
-      "");
-}
-
-CLI::Validator a_path() {
-  return CLI::Validator(
-      [](const std::string& text) {
-        return text.empty() ? refusal("must name a file", text) : std::string();
-      },
-      "");
-}
-
 void define_sizes(CLI::App& app, CommandLine& line) {
   InitGradientsOptions& options = line.options;
-  constexpr auto kLargest = std::numeric_limits<std::uint64_t>::max();
-  const CLI::Validator depth = whole_number<std::int64_t>(1, kMostLayers);
-  const CLI::Validator width = whole_number<std::int64_t>(1, kMostWidth);
+  const CLI::Validator depth = command_line::whole_number(1, kMostLayers);
+  const CLI::Validator width = command_line::whole_number(1, kMostWidth);
   app.add_option("--seeds", options.seeds, "seeds of the weights")
-      ->transform(whole_number<std::uint64_t>(0, kLargest))
+      ->transform(command_line::seed())
       ->capture_default_str();
   app.add_option("--layers", options.layers, "depths of the depth table")
       ->transform(depth)
@@ -102,7 +53,7 @@ void define_sizes(CLI::App& app, CommandLine& line) {
       ->transform(width)
       ->capture_default_str();
   app.add_option("--images", options.images, "how many of the digits, from the first")
-      ->transform(whole_number<std::int64_t>(1, std::numeric_limits<std::int64_t>::max()))
+      ->transform(command_line::whole_number(1, std::numeric_limits<std::int64_t>::max()))
       ->capture_default_str();
 }
 
@@ -114,25 +65,26 @@ void define(CLI::App& app, CommandLine& line) {
                  "scales of the embedded input: unit, 1/sqrt(d)\n"
                  "or positive numbers; the table over layers\nuses the first")
       ->capture_default_str();
-  app.add_option("--placement", line.placement_names, "post, pre or both")
-      ->check(one_of({"post", "pre"}))
+  app.add_option("--placement", line.placement_names, "post, pre or, for both, post pre")
+      ->check(command_line::one_of({"post", "pre"}))
       ->capture_default_str();
   app.add_option("--norm", line.norm_name, "layernorm or rmsnorm")
-      ->check(one_of({"layernorm", "rmsnorm"}))
+      ->check(command_line::one_of({"layernorm", "rmsnorm"}))
       ->capture_default_str();
   app.add_option("--digits", line.digits,
                  "a CSV file in the form of data/digits.csv\n[the built-in one]")
-      ->check(a_path());
+      ->check(command_line::a_path());
   app.add_option("--threads", line.threads,
                  "cells computed at a time; the output does\nnot depend on it")
-      ->transform(whole_number(1, kMostThreads))
+      ->transform(command_line::whole_number(1, command_line::kMostThreads))
       ->capture_default_str();
-  app.add_option("--json", line.json, "also write every cell to this file")->check(a_path());
+  app.add_option("--json", line.json, "also write every cell to this file")
+      ->check(command_line::a_path());
   app.add_option("--report", line.report,
                  "also write figures and tables to this HTML page\n(figures need gnuplot)")
-      ->check(a_path());
+      ->check(command_line::a_path());
   app.add_option("--figures", line.figures, "also write the figures to this folder, as SVG")
-      ->check(a_path());
+      ->check(command_line::a_path());
   app.add_flag("--quiet", line.quiet, "no tables and no progress bar");
 }
 
@@ -147,9 +99,14 @@ InputScale parse_scale(const std::string& text, std::int64_t width) {
   return {text, value};
 }
 
-void check_standard_output() {
-  if (fcntl(STDOUT_FILENO, F_GETFD) >= 0) return;
-  fail_file("init_gradients", "standard output", "is closed", "leave it open or use --quiet");
+// An output over the input, or over another output, would lose one of them.
+void check_distinct(const std::vector<std::pair<std::string, std::string>>& files) {
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    for (std::size_t j = i + 1; j < files.size(); ++j) {
+      check(files[i].second.empty() || files[i].second != files[j].second, kProgram, files[j].first,
+            "must name another file than " + files[i].first, files[j].second);
+    }
+  }
 }
 
 // Everything that can be refused without computing is refused here.
@@ -172,16 +129,11 @@ void complete(CommandLine& line) {
     options.profile_layers = *std::max_element(layers.begin(), layers.end());
   }
   check_options(options);
-  if (!line.quiet) check_standard_output();
+  if (!line.quiet) command_line::check_standard_output(kProgram);
+  check_distinct({{"--digits", line.digits}, {"--json", line.json}, {"--report", line.report}});
   if (!line.json.empty()) check_writable(line.json);
   if (!line.report.empty()) check_writable(line.report);
   if (!line.figures.empty()) check_figures_folder(line.figures);
-}
-
-void print(const std::string& text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
-    fail_file("init_gradients", "standard output", "cannot be written", "check where it goes to");
-  }
 }
 
 int run(CommandLine line) {
@@ -193,22 +145,21 @@ int run(CommandLine line) {
     result = run_init_gradients(line.options, digits, line.threads,
                                 [&bar](double done, double total) { bar.show(done, total); });
   }
-  if (!line.quiet) print(text_of(result));
+  if (!line.quiet) command_line::print(kProgram, text_of(result));
   if (!line.json.empty()) write_atomically(line.json, json_of(result));
   if (!line.report.empty()) write_atomically(line.report, html_of(report_of(result, line.command)));
   if (!line.figures.empty()) write_figures(figures_of(result), line.figures);
+  if (!result.all_finite()) {
+    fmt::print(stderr, "{}: some numbers are not finite: use a smaller --input-scale\n", kProgram);
+    return command_line::kCheckFailed;
+  }
   if (result.checks_passed()) return 0;
-  fmt::print(stderr,
-             "init_gradients: a self-check failed (C1 must be below 1e-7, C2 below 1e-14 on "
-             "centred tokens)\n");
-  return kCheckFailed;
-}
-
-// Errors about options start with the program's name as it is.
-void report(std::string_view message) {
-  constexpr std::string_view kOwn = "[init_gradients] ";
-  if (message.starts_with(kOwn)) message.remove_prefix(kOwn.size());
-  fmt::print(stderr, "init_gradients: {}\n", message);
+  fmt::print(
+      stderr,
+      "{}: a self-check failed (C1: a gradient is not the derivative of the loss, or C2: the "
+      "norms differ on centred tokens)\n",
+      kProgram);
+  return command_line::kCheckFailed;
 }
 
 }  // namespace
@@ -221,24 +172,7 @@ int init_gradients_main(int argc, const char* const* argv) {
       "Gradients of untrained post-norm and pre-norm transformers on digits\n(Xiong et al. 2020)",
       "init_gradients");
   define(app, line);
-  try {
-    try {
-      app.parse(argc, argv);
-    } catch (const CLI::Success& request) {  // --help, --version
-      std::ostringstream text;
-      app.exit(request, text);
-      print(text.str());
-      return 0;
-    }
-    return run(line);
-  } catch (const CLI::ParseError& error) {
-    report(fmt::format("{} (see --help)", error.what()));
-  } catch (const std::bad_alloc&) {
-    report("not enough memory: use fewer --threads, a smaller --width or --ffn, or fewer --layers");
-  } catch (const std::exception& error) {
-    report(error.what());
-  }
-  return kBadInput;
+  return command_line::run(app, argc, argv, [&] { return run(line); });
 }
 
 }  // namespace normlab

@@ -17,7 +17,7 @@ struct NormCard {
   std::optional<double> eps;  // none: the layer's own
 
   std::vector<std::pair<std::string, Shape>> parameters;
-  std::vector<MeasuredInvariance> invariances;
+  std::vector<MeasuredInvariance> invariances;  // by check_norm: at its sizes and the default eps
 
   // |f(s x)| / |f(x)| and the relative change |f(s x) - f(x)| / |f(x)|: how far eps (or the layer)
   // breaks scale invariance.
@@ -28,7 +28,7 @@ struct NormCard {
 
   // The Jacobian of a token's output by that token, at a random token x.
   struct NullDirection {
-    std::string name;  // "1", "x - mean(x)", "x", or "another" for what none of these explains
+    std::string name;  // "1", "x - mean(x)" or "x"
     double share;      // squared length of the unit direction inside the null space, 0 .. 1
   };
   std::int64_t null_dimension = 0;

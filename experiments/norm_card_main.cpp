@@ -1,6 +1,4 @@
 // The command line of norm_card.
-#include <algorithm>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -21,13 +19,20 @@ struct CommandLine {
   std::optional<double> eps;
 };
 
-bool passed(const NormCard& card) {
+// What is not as it should be, a line each.
+std::string faults(const NormCard& card) {
   constexpr double kGradient = 1e-6, kHolds = 1e-4;  // eps moves scale invariance by about 1e-5
-  return card.gradient_error < kGradient &&
-         std::all_of(card.invariances.begin(), card.invariances.end(),
-                     [](const MeasuredInvariance& each) {
-                       return each.declared ? each.violation < kHolds : each.violation > kHolds;
-                     });
+  std::string lines;
+  if (!(card.gradient_error < kGradient)) {
+    lines += fmt::format("{}: {}: the gradient is wrong, relative error {:.1e}\n", kProgram,
+                         card.entry.name, card.gradient_error);
+  }
+  for (const MeasuredInvariance& each : card.invariances) {
+    if ((each.violation < kHolds) == each.declared) continue;
+    lines += fmt::format("{}: {}: {} is {}promised, but the violation is {:.1e}\n", kProgram,
+                         card.entry.name, each.name, each.declared ? "" : "not ", each.violation);
+  }
+  return lines;
 }
 
 int run(const CommandLine& line) {
@@ -39,9 +44,10 @@ int run(const CommandLine& line) {
   for (const std::string& each : names) cards.push_back(norm_card(each, line.width, line.eps));
   command_line::print(kProgram, line.norm.empty() ? table_of(cards) : text_of(cards.front()));
   if (!line.json.empty()) write_atomically(line.json, json_of(cards));
-  if (std::all_of(cards.begin(), cards.end(), passed)) return 0;
-  fmt::print(stderr, "{}: a gradient or a promised invariance is not what it should be\n",
-             kProgram);
+  std::string wrong;
+  for (const NormCard& card : cards) wrong += faults(card);
+  if (wrong.empty()) return 0;
+  fmt::print(stderr, "{}", wrong);
   return command_line::kCheckFailed;
 }
 
@@ -50,10 +56,10 @@ int run(const CommandLine& line) {
 int norm_card_main(int argc, const char* const* argv) {
   CommandLine line;
   CLI::App app(
-      "The card of a normalization layer: what it computes, promises and does to gradients",
+      "The card of a normalization layer: what it computes, promises, and does to\ngradients",
       kProgram);
   app.set_version_flag("--version", std::string("normlab ") + NORMLAB_VERSION);
-  app.footer("Exit code: 0; 1 if a gradient or invariance is wrong; 2 for bad usage or bad input.");
+  app.footer("Exit code: 0; 1 if a gradient or invariance is wrong; 2 for bad usage.");
   std::string norms = "one of:";
   for (const NormEntry& entry : nn::norms()) norms += "\n" + entry.name;
   app.add_option("--norm", line.norm, norms + "\n[a table of all]")
@@ -61,7 +67,8 @@ int norm_card_main(int argc, const char* const* argv) {
   app.add_option("--width", line.width, "width d of a token")
       ->transform(command_line::whole_number(3, 512))
       ->capture_default_str();
-  app.add_option("--eps", line.eps, "in place of the layer's own");
+  app.add_option("--eps", line.eps, "in place of the layer's own (ignored by layers without)")
+      ->check(command_line::number_at_least(0.0));
   app.add_option("--json", line.json, "also write the cards to this file")
       ->check(command_line::a_path());
   return command_line::run(app, argc, argv, [&] { return run(line); });

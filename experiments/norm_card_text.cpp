@@ -121,8 +121,10 @@ std::string text_of(const NormCard& card) {
   text += fmt::format("  width {}, eps {}\n", card.width,
                       card.eps ? fmt::format("{:g}", *card.eps) : "its default");
   text += fmt::format("  parameters: {}\n\n", parameter_list(card));
-  text += "invariances, as promised and as measured\n" + invariance_lines(card);
-  text += "\nscaling the input: where eps breaks scale invariance\n" + scale_lines(card);
+  text += "invariances, as promised and as measured by check_norm (its sizes, default eps)\n" +
+          invariance_lines(card);
+  text += "\nscaling the input: a norm that is invariant changes only through its eps\n" +
+          scale_lines(card);
   text += "\nJacobian at a random token x, y = x - mean(x)\n" + jacobian_lines(card);
   text += fmt::format("\ngradient check: worst relative error {:.1e}\n", card.gradient_error);
   if (card.c2) {

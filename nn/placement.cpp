@@ -22,10 +22,9 @@ const Registry<PlacementEntry>& placements() {
     built_in.add({Placement::ada_ln_zero, "adaln-zero",
                   "pre-norm with scale, shift and gate from a condition; starts as the identity",
                   "x <- x + gate(c) * F((1 + scale(c)) * LN(x) + shift(c))", true});
-    built_in.add(
-        {Placement::deep_norm, "deepnorm",
-         "post-norm with a stream enlarged, and weights reduced, for the depth L of the stack",
-         "x <- norm(alpha x + F(x)), alpha = (2 L)^(1/4)", false});
+    built_in.add({Placement::deep_norm, "deepnorm",
+                  "post-norm with the stream enlarged for the depth L of the stack",
+                  "x <- norm(alpha x + F(x)), alpha = (2 L)^(1/4)", false});
     built_in.add({Placement::re_zero, "rezero", "no norm; a gate per branch that starts at zero",
                   "x <- x + gate * F(x)", false});
     built_in.add({Placement::layer_scale, "layerscale", "pre-norm with a small gate per feature",

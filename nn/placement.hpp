@@ -29,7 +29,8 @@ struct PlacementEntry {
   std::string name;         // as on the command line: "post"
   std::string description;  // one line: what it is for
   std::string equation;     // of one block, plain text; F stands for either branch
-  // Does a stack of such blocks end with an unnormalized stream, so that it needs one more norm?
+  // Does a stack of such blocks need one more norm at its end? Where the stream grows from block to
+  // block without ever being normalized.
   bool needs_final_norm;
 };
 

@@ -65,7 +65,7 @@ std::string TransformerEncoder::describe() const {
   std::string text = fmt::format("{} layers, {}, {}", layers.size(), placement.name,
                                  norm != nullptr ? "final norm" : "no final norm");
   if ((norm != nullptr) == placement.needs_final_norm) return text;
-  return text + (norm != nullptr ? " (a second norm in a row, as asked for)"
+  return text + (norm != nullptr ? " (which the placement does not need, as asked for)"
                                  : " (although the stream is not normalized, as asked for)");
 }
 

@@ -166,7 +166,8 @@ Var TransformerEncoderLayer::forward(const Var& x, const AttentionMasks& masks,
     }
     case Placement::parallel: {
       const Var normalized = n1(x);
-      return x + attn(normalized) + ffn(normalized);
+      const Var z = x + attn(normalized);
+      return z + ffn(normalized);
     }
     case Placement::ada_ln_zero: {
       const Modulation m = modulate(condition ? *condition : mean(x, {1}));

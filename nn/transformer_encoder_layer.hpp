@@ -30,7 +30,8 @@ Var activate(Activation activation, const Var& x);
 // values of the ffn.
 //
 // Taps: input (the stream), then, in the order of the equation, norm1.input, self_attn.output,
-// norm2.input, ffn.output. An output is what the branch returns, before a norm or gate behind it.
+// norm2.input, ffn.output, as far as the placement has them. An output is what the branch returns,
+// before a norm or gate behind it.
 class TransformerEncoderLayer : public Module {
  public:
   struct Options {
@@ -43,6 +44,7 @@ class TransformerEncoderLayer : public Module {
     NormFactory norm{};  // none: LayerNorm with layer_norm_eps and bias
     // None: post, or pre with norm_first.
     std::optional<Placement> placement{};
+    // ada_ln_zero has a LayerNorm without parameters of its own, whatever `norm` and the eps are.
     double norm_weight = 1.0;  // what the norms' weights start at; Swin V2's code has 0 in res-post
     double deep_norm_alpha = 1.0;   // deep_norm; TransformerEncoder sets it from its depth
     double layer_scale_init = 0.1;  // layer_scale; CaiT's value up to 18 blocks

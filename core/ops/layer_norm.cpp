@@ -4,13 +4,12 @@
 //   dx = rstd * (g - <g> - xhat * <g * xhat>)
 //   dweight = sum over rows of dy * xhat         dbias = sum over rows of dy
 //
-// Saved: mean and rstd, two numbers per row. xhat is recomputed from them: cheaper than reading it
-// back from memory.
-// The variance is the mean of centred squares, never <x^2> - <x>^2: that difference cancels to
-// nothing when the row has a common offset.
-// The mean is measured from the row's first element: rounding could otherwise put the mean of equal
-// numbers beside them, and at eps = 0 that residue would be normalized to 1.
-// Tested by tests/core/ops/layer_norm_test.cpp.
+// Saved besides x and weight: mean and rstd, two numbers per row. xhat is recomputed from them:
+// cheaper than reading it back from memory. The variance is the mean of centred squares, never
+// <x^2> - <x>^2: that difference cancels to nothing when the row has a common offset. The mean is
+// measured from the row's first element: rounding could otherwise put the mean of equal numbers
+// beside them, and at eps = 0 that residue would be normalized to 1. Tested by
+// tests/core/ops/layer_norm_test.cpp.
 #include "core/ops/layer_norm.hpp"
 
 #include <algorithm>

@@ -14,7 +14,8 @@ namespace normlab {
 // trailing axes of x that make up `normalized_shape`. weight and bias have that shape.
 //
 // eps must be finite and not negative. A row without spread gives exactly the bias, at eps = 0 too.
-// Rows keep their accuracy for any common offset and up to the ends of the double range.
+// Rows keep their accuracy for any common offset and up to the ends of the double range, as long as
+// the difference of two elements is itself a double.
 Var layer_norm(const Var& x, const Shape& normalized_shape,
                const std::optional<Var>& weight = std::nullopt,
                const std::optional<Var>& bias = std::nullopt, double eps = 1e-5);

@@ -22,7 +22,7 @@ TEST_CASE("Embedding: values and gradients are PyTorch's, with and without a pad
   }
 }
 
-TEST_CASE("Embedding: gradients agree with differences; rows not read get none") {
+TEST_CASE("Embedding: gradients agree with differences, rows not read get none") {
   Generator generator(1);
   Embedding embedding(5, 3, generator);
   const std::vector<std::int64_t> rows{4, 0, 4};

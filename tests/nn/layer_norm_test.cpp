@@ -82,7 +82,7 @@ TEST_CASE("LayerNorm: the documented formula, worked out by hand") {
                        Tensor({4}, {1 - 3 * rstd, -rstd, rstd, 1 + 3 * rstd})) <= 1e-15);
 }
 
-TEST_CASE("LayerNorm: weight starts at one, bias at zero; each is there only when asked for") {
+TEST_CASE("LayerNorm: weight starts at one, bias at zero, each is there only when asked for") {
   LayerNorm both(Shape{2, 3});
   REQUIRE(both.named_parameters().size() == 2);
   CHECK(relative_error(both.parameter("weight").value, Tensor::ones({2, 3})) == 0.0);

@@ -75,7 +75,7 @@ TEST_CASE("Module: a parameter's own name, which a tape prints, is the outermost
   for (const auto& [name, parameter] : forest.named_parameters()) CHECK(parameter->name == name);
 }
 
-TEST_CASE("Module: a parameter is found by name; an unknown name lists those there are") {
+TEST_CASE("Module: a parameter is found by name, an unknown name lists those there are") {
   Tree tree;
   CHECK(&tree.parameter("first.gain") == &tree.first.gain);
   CHECK(&tree.parameter("a") == &tree.a);

@@ -52,7 +52,7 @@ TEST_CASE("RMSNorm: equals LayerNorm on rows of mean zero, for the same eps only
   CHECK(std::abs(norm(output_of(default_layer, x)) - 2.0 / std::sqrt(3.0)) <= 1e-9);
 }
 
-TEST_CASE("RMSNorm: weight starts at one; there is no bias") {
+TEST_CASE("RMSNorm: weight starts at one, there is no bias") {
   RMSNorm norm(3);
   REQUIRE(norm.named_parameters().size() == 1);
   CHECK(relative_error(norm.parameter("weight").value, Tensor::ones({3})) == 0.0);

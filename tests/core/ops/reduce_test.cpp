@@ -52,7 +52,7 @@ TEST_CASE("reduce: gradients agree with differences over any axes of any rank") 
   }
 }
 
-TEST_CASE("reduce: no axes means all axes; keepdim keeps extent 1") {
+TEST_CASE("reduce: no axes means all axes, keepdim keeps extent 1") {
   const Tensor x({2, 3}, {1, 2, 3, 4, 5, 9});
   const auto value = [&](std::size_t op, const Axes& axes, bool keepdim) {
     return evaluate(kReduceOps[op].over(axes, keepdim), {x}).value;
