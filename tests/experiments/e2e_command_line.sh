@@ -139,10 +139,15 @@ depths=$(sed -n 's/^   "layers": \([0-9]*\),$/\1/p' depths.json | sort -n | uniq
 [ "$depths" = " 4 3 4 7 " ] || fail "--layers 3 7 computed (count depth):$depths"
 grep -q '"seed": 4294967301,' depths.json || fail "the seed is not in the JSON"
 
-# An overflowing stream: the run goes on, and its JSON holds strings for what is not finite.
+# An overflowing stream: the run ends, its JSON holds strings for what is not finite, and it says so.
 run tiny --quiet --placement pre --seeds 0 --input-scale 1e200 --json overflow.json
-[ "$code" -eq 0 ] && grep -q '"inf"' overflow.json && ! grep -q null overflow.json ||
-  fail "--input-scale 1e200: $code"
+[ "$code" -eq 1 ] && grep -q '"inf"' overflow.json && ! grep -q null overflow.json &&
+  [ "$(cat err)" = 'init_gradients: some numbers are not finite: use a smaller --input-scale' ] ||
+  fail "--input-scale 1e200: $code: $(cat err)"
+
+# The input is not overwritten, and no output by another.
+refused '--json: must name another file than --digits' --digits same.csv --json same.csv
+refused '--report: must name another file than --json' --json same --report same
 
 # --- Progress, on a terminal only: the bar comes, and its line is wiped in the end
 if command -v script >/dev/null; then
