@@ -59,7 +59,9 @@ void define_sizes(CLI::App& app, CommandLine& line) {
 
 void define(CLI::App& app, CommandLine& line) {
   app.set_version_flag("--version", std::string("normlab ") + NORMLAB_VERSION);
-  app.footer("Exit code: 0; 1 if a self-check failed or a\nnumber is not finite; 2 for bad usage or bad input.");
+  app.footer(
+      "Exit code: 0; 1 if a self-check failed or a\nnumber is not finite; 2 for bad usage or bad "
+      "input.");
   define_sizes(app, line);
   app.add_option("--input-scale", line.scale_names,
                  "scales of the embedded input: unit, 1/sqrt(d)\n"
