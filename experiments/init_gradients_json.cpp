@@ -1,8 +1,8 @@
-#include <cmath>
 
 #include <nlohmann/json.hpp>
 
 #include "experiments/init_gradients.hpp"
+#include "experiments/json_number.hpp"
 
 namespace normlab {
 
@@ -10,16 +10,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// JSON has no number for these.
-Json number(double value) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value > 0.0 ? "inf" : "-inf";
-  return value;
-}
-
 Json numbers(const std::vector<double>& values) {
   Json list = Json::array();
-  for (double value : values) list.push_back(number(value));
+  for (double value : values) list.push_back(json_number(value));
   return list;
 }
 
@@ -42,7 +35,7 @@ Json cell_of(const MeasuredCell& each) {
           {"placement", name(each.cell.placement)},
           {"seed", each.cell.seed},
           {"scale", each.cell.scale},
-          {"loss", number(m.loss)},
+          {"loss", json_number(m.loss)},
           {"w1_grad_norm", numbers(m.w1_grad_norm)},
           {"w2_grad_norm", numbers(m.w2_grad_norm)},
           {"in_proj_grad_norm", numbers(m.in_proj_grad_norm)},

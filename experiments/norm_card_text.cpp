@@ -1,9 +1,9 @@
 // How a norm's card is shown: as text, as a row of the table of all, and as JSON.
-#include <cmath>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "experiments/json_number.hpp"
 #include "experiments/norm_card.hpp"
 
 namespace normlab {
@@ -68,48 +68,43 @@ std::string short_name(const std::string& invariance) {
   return invariance.substr(0, invariance.find(' '));
 }
 
-// JSON has no number for infinity and NaN.
-Json number(double value) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value > 0.0 ? "inf" : "-inf";
-  return value;
-}
-
 Json card_json(const NormCard& card) {
   Json parameters = Json::object(), invariances = Json::array(), scales = Json::array(),
        null_space = Json::array(), singular = Json::array();
   for (const auto& [name, shape] : card.parameters) parameters[name] = shape.extents();
   for (const MeasuredInvariance& each : card.invariances) {
-    invariances.push_back(
-        {{"name", each.name}, {"declared", each.declared}, {"violation", number(each.violation)}});
+    invariances.push_back({{"name", each.name},
+                           {"declared", each.declared},
+                           {"violation", json_number(each.violation)}});
   }
   for (const NormCard::ScaleEffect& each : card.scale_effects) {
     scales.push_back({{"input_scale", each.input_scale},
-                      {"size", number(each.size)},
-                      {"change", number(each.change)}});
+                      {"size", json_number(each.size)},
+                      {"change", json_number(each.change)}});
   }
   for (const NormCard::NullDirection& each : card.null_space) {
-    null_space.push_back({{"direction", each.name}, {"share", number(each.share)}});
+    null_space.push_back({{"direction", each.name}, {"share", json_number(each.share)}});
   }
   for (const NormCard::LargestSingularValue& each : card.largest_singular_values) {
     singular.push_back({{"input_scale", each.input_scale},
-                        {"value", number(each.value)},
-                        {"times_size", number(each.times_size)}});
+                        {"value", json_number(each.value)},
+                        {"times_size", json_number(each.times_size)}});
   }
-  return {{"norm", card.entry.name},
-          {"width", card.width},
-          {"eps", card.eps ? Json(*card.eps) : Json("default")},
-          {"equation", card.entry.equation},
-          {"statistics", card.entry.statistics},
-          {"parameters", parameters},
-          {"invariances", invariances},
-          {"scale_effects", scales},
-          {"null_dimension", card.null_dimension},
-          {"null_space", null_space},
-          {"largest_singular_values", singular},
-          {"closed_form_error", card.closed_form_error ? number(*card.closed_form_error) : Json()},
-          {"gradient_error", number(card.gradient_error)},
-          {"c2", card.c2 ? number(*card.c2) : Json()}};
+  return {
+      {"norm", card.entry.name},
+      {"width", card.width},
+      {"eps", card.eps ? Json(*card.eps) : Json("default")},
+      {"equation", card.entry.equation},
+      {"statistics", card.entry.statistics},
+      {"parameters", parameters},
+      {"invariances", invariances},
+      {"scale_effects", scales},
+      {"null_dimension", card.null_dimension},
+      {"null_space", null_space},
+      {"largest_singular_values", singular},
+      {"closed_form_error", card.closed_form_error ? json_number(*card.closed_form_error) : Json()},
+      {"gradient_error", json_number(card.gradient_error)},
+      {"c2", card.c2 ? json_number(*card.c2) : Json()}};
 }
 
 }  // namespace
