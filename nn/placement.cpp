@@ -9,7 +9,7 @@ const Registry<PlacementEntry>& placements() {
   static const Registry<PlacementEntry> all = [] {
     Registry<PlacementEntry> built_in("placement");
     built_in.add({Placement::post, "post", "the stream itself is normalized after every sum",
-                  "x <- norm(x + F(x))", false});
+                  "x <- norm(x + F(x))", false, true});
     built_in.add({Placement::pre, "pre", "what a branch reads is normalized, the stream never",
                   "x <- x + F(norm(x))", true});
     built_in.add({Placement::res_post, "res-post", "what a branch returns is normalized",
@@ -24,7 +24,7 @@ const Registry<PlacementEntry>& placements() {
                   "x <- x + gate(c) * F((1 + scale(c)) * LN(x) + shift(c))", true});
     built_in.add({Placement::deep_norm, "deepnorm",
                   "post-norm with the stream enlarged for the depth L of the stack",
-                  "x <- norm(alpha x + F(x)), alpha = (2 L)^(1/4)", false});
+                  "x <- norm(alpha x + F(x)), alpha = (2 L)^(1/4)", false, true});
     built_in.add({Placement::re_zero, "rezero", "no norm; a gate per branch that starts at zero",
                   "x <- x + gate * F(x)", false});
     built_in.add({Placement::layer_scale, "layerscale", "pre-norm with a small gate per feature",
@@ -44,5 +44,10 @@ const PlacementEntry& entry(Placement placement) {
 }
 
 const std::string& name(Placement placement) { return entry(placement).name; }
+
+std::string title(Placement placement) {
+  const bool norm = placement == Placement::post || placement == Placement::pre;
+  return name(placement) + (norm ? "-norm" : "");
+}
 
 }  // namespace normlab

@@ -32,6 +32,8 @@ struct PlacementEntry {
   // Does a stack of such blocks need one more norm at its end? Where the stream grows from block to
   // block without ever being normalized.
   bool needs_final_norm;
+  // Does a norm stand on the stream itself, so that it cannot grow?
+  bool normalizes_stream = false;
 };
 
 namespace nn {
@@ -43,5 +45,7 @@ const Registry<PlacementEntry>& placements();
 const PlacementEntry& entry(Placement placement);
 // The name on the command line: "post".
 const std::string& name(Placement placement);
+// As in a sentence or a table: "post-norm", "pre-norm"; the others are called by their name.
+std::string title(Placement placement);
 
 }  // namespace normlab

@@ -15,7 +15,9 @@ namespace {
 TransformerEncoderLayer::Options for_depth(TransformerEncoderLayer::Options options,
                                            std::int64_t num_layers) {
   if (options.place() == Placement::deep_norm) {  // Wang et al. 2022, Figure 2, encoder only
-    options.deep_norm_alpha = std::pow(2.0 * static_cast<double>(num_layers), 0.25);
+    const auto depth = static_cast<double>(num_layers);
+    options.deep_norm_alpha = std::pow(2.0 * depth, 0.25);
+    options.deep_norm_beta = std::pow(8.0 * depth, -0.25);
   }
   return options;
 }
@@ -55,6 +57,10 @@ Var TransformerEncoder::forward(const Var& x, const AttentionMasks& masks,
     stream = layers[i]->forward(stream, masks, condition);
     if (stream_norms_[i] != nullptr) stream = stream_norms_[i]->forward(stream);
   }
+  return finish(stream);
+}
+
+Var TransformerEncoder::finish(const Var& stream) {
   if (norm == nullptr) return stream;
   show("norm.input", stream);
   return norm->forward(stream);

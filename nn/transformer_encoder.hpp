@@ -19,7 +19,7 @@ namespace normlab {
 // post-norm, is not served by a second one in a row. The default does what the placement asks for;
 // on and off are for those who mean it.
 //
-// In deep_norm, every layer's alpha is (2 num_layers)^(1/4).
+// In deep_norm, every layer's alpha is (2 num_layers)^(1/4) and its beta (8 num_layers)^(-1/4).
 class TransformerEncoder : public Module {
  public:
   enum class FinalNorm { as_placement_needs, on, off };
@@ -42,6 +42,10 @@ class TransformerEncoder : public Module {
   Var forward(const Var& x) override { return forward(x, {}); }
   Var forward(const Var& x, const AttentionMasks& masks,
               const std::optional<Var>& condition = std::nullopt);
+
+  // The second half of forward by itself: the final norm, if there is one, of the stream that the
+  // blocks leave.
+  Var finish(const Var& stream);
 
   // One line: depth, placement, and what stands at the end, with a word where that is not what the
   // placement needs.

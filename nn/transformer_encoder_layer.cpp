@@ -1,6 +1,8 @@
 // Tested by tests/nn/transformer_encoder_layer_test.cpp.
 #include "nn/transformer_encoder_layer.hpp"
 
+#include <span>
+
 #include "core/check.hpp"
 #include "core/ops/activation.hpp"
 #include "core/ops/arithmetic.hpp"
@@ -89,9 +91,23 @@ void TransformerEncoderLayer::add_placement_parameters(std::int64_t d_model, Gen
       init::zeros(modulation->weight.value);
       init::zeros(modulation->bias->value);
       break;
+    case Placement::deep_norm:
+      scale_branch_weights(options_.deep_norm_beta);
+      break;
     default:
       break;
   }
+}
+
+void TransformerEncoderLayer::scale_branch_weights(double factor) {
+  const auto scale = [factor](std::span<double> weights) {
+    for (double& weight : weights) weight *= factor;
+  };
+  const std::span<double> in_proj = self_attn.in_proj_weight.value.mutable_values();
+  scale(in_proj.last(in_proj.size() / 3));  // W_V, the last of the three stacked matrices
+  scale(self_attn.out_proj.weight.value.mutable_values());
+  scale(linear1.weight.value.mutable_values());
+  scale(linear2.weight.value.mutable_values());
 }
 
 std::unique_ptr<Module> TransformerEncoderLayer::make_norm(const Options& options,

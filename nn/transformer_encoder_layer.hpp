@@ -29,9 +29,9 @@ Var activate(Activation activation, const Var& x);
 // Dropout acts on the attention weights, on each branch before it is added, and on the hidden
 // values of the ffn.
 //
-// Taps: input (the stream), then, in the order of the equation, norm1.input, self_attn.output,
-// norm2.input, ffn.output, as far as the placement has them. An output is what the branch returns,
-// before a norm or gate behind it.
+// Taps: input (the stream), then, in the order of the equation, norm1.input, self_attn.query,
+// self_attn.key, self_attn.output, norm2.input, ffn.output, as far as the placement has them. An
+// output is what the branch returns, before a norm or gate behind it.
 class TransformerEncoderLayer : public Module {
  public:
   struct Options {
@@ -46,7 +46,8 @@ class TransformerEncoderLayer : public Module {
     std::optional<Placement> placement{};
     // ada_ln_zero has a LayerNorm without parameters of its own, whatever `norm` and the eps are.
     double norm_weight = 1.0;  // what the norms' weights start at; Swin V2's code has 0 in res-post
-    double deep_norm_alpha = 1.0;   // deep_norm; TransformerEncoder sets it from its depth
+    // deep_norm; TransformerEncoder sets both from its depth. The second scales the initialization.
+    double deep_norm_alpha = 1.0, deep_norm_beta = 1.0;
     double layer_scale_init = 0.1;  // layer_scale; CaiT's value up to 18 blocks
     // Handed on to MultiheadAttention.
     NormFactory qk_norm{};
@@ -67,6 +68,9 @@ class TransformerEncoderLayer : public Module {
               const std::optional<Var>& condition = std::nullopt);
 
   const Options& options() const { return options_; }
+  // Multiplies W_V, W_O and the ffn's matrices; W_Q and W_K, which move no value along the stream,
+  // stay. DeepNorm's initialization (Wang et al. 2022, Figure 2) with factor beta.
+  void scale_branch_weights(double factor);
   // The norm that the options ask for, for tokens of this width.
   static std::unique_ptr<Module> make_norm(const Options& options, std::int64_t width);
 

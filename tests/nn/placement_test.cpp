@@ -105,6 +105,33 @@ TEST_CASE("placement: DeepNorm enlarges the stream, not the branch (B43)") {
   CHECK(max_abs_difference(summed, expected) < 1e-14);
 }
 
+TEST_CASE("placement: DeepNorm's beta is on the values' path and not on queries and keys") {
+  Generator one(6), two(6);
+  constexpr std::int64_t kDepth = 12;
+  TransformerEncoder plain(kDepth, kWidth, kHeads, one, options_of(Placement::post));
+  TransformerEncoder deep(kDepth, kWidth, kHeads, two, options_of(Placement::deep_norm));
+  const double beta = 0.31947155212;  // (8 * 12)^(-1/4)
+  CHECK(std::abs(deep.layers.front()->options().deep_norm_beta - beta) < 1e-10);
+  for (const auto& [parameter_name, parameter] : plain.named_parameters()) {
+    CAPTURE(parameter_name);
+    const Tensor &before = parameter->value, &after = deep.parameter(parameter_name).value;
+    const bool matrix = before.rank() == 2, in_proj = parameter_name.ends_with("in_proj_weight");
+    for (std::int64_t i = 0; i < before.numel(); ++i) {
+      const bool scaled = matrix && (!in_proj || i >= 2 * kWidth * kWidth);
+      const double expected = before.data()[i] * (scaled ? beta : 1.0);
+      CHECK(std::abs(after.data()[i] - expected) <= 1e-10 * std::abs(expected));
+    }
+  }
+}
+
+TEST_CASE("placement: a stream is normalized, or it grows to a final norm, or has no norm") {
+  for (const PlacementEntry& each : nn::placements()) {
+    CAPTURE(each.name);
+    CHECK(each.normalizes_stream + each.needs_final_norm ==
+          (each.placement == Placement::re_zero ? 0 : 1));
+  }
+}
+
 TEST_CASE("placement: parallel reads one norm in both branches") {
   Generator generator(7);
   TransformerEncoderLayer layer(kWidth, kHeads, generator, options_of(Placement::parallel));
