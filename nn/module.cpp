@@ -45,16 +45,17 @@ void Module::train(bool on) {
   for (auto& [name, child] : children_) child->train(on);
 }
 
-void Module::set_tap(const Tap& tap) {
+void Module::set_tap(const Tap& tap, const std::vector<std::string>& points) {
   tap_ = tap;
+  tap_points_ = points;
   for (auto& [name, child] : children_) {
     if (!tap) {
       child->set_tap({});
       continue;
     }
-    child->set_tap([tap, prefix = name + "."](const std::string& inner, const Var& value) {
-      tap(prefix + inner, value);
-    });
+    child->set_tap([tap, prefix = name + "."](const std::string& inner,
+                                              const Var& value) { tap(prefix + inner, value); },
+                   points);
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -41,8 +42,11 @@ class Module {
   // Called with the dotted name and value at every point that a layer shows: "norm1.input",
   // "self_attn.output", ... Each fires once per forward, in train and in eval mode. The model
   // computes the same with and without. An empty function removes it.
+  //
+  // `points` asks for some only, by the name that the layer itself gives them ("norm1.input", not
+  // "layers.0.norm1.input"); the others then cost nothing. Empty: all.
   using Tap = std::function<void(const std::string& name, const Var& value)>;
-  void set_tap(const Tap& tap);
+  void set_tap(const Tap& tap, const std::vector<std::string>& points = {});
 
  protected:
   Parameter& register_parameter(const std::string& name, Tensor value);
@@ -53,8 +57,13 @@ class Module {
     return reference;
   }
 
+  // Would show(name, ...) be seen? For values that would have to be computed first.
+  bool shows(const char* name) const {
+    return tap_ && (tap_points_.empty() ||
+                    std::find(tap_points_.begin(), tap_points_.end(), name) != tap_points_.end());
+  }
   void show(const char* name, const Var& value) const {
-    if (tap_) tap_(name, value);
+    if (shows(name)) tap_(name, value);
   }
 
  private:
@@ -66,6 +75,7 @@ class Module {
   std::vector<std::pair<std::string, std::unique_ptr<Module>>> children_;
   bool training_ = true;
   Tap tap_;
+  std::vector<std::string> tap_points_;
 };
 
 }  // namespace normlab

@@ -132,6 +132,8 @@ MultiheadAttention::Result MultiheadAttention::finish(const Var& query, const Va
     k = reshape(each_head_to_unit_length(k), k.shape().extents());
     options.scale = 1.0;
   }
+  show("query", q);
+  show("key", k);
   const Attention attention = multi_head_attention(q, k, value, num_heads_, options);
   return {out_proj.forward(attention.output), attention.weights};
 }
@@ -153,6 +155,8 @@ MultiheadAttention::Result MultiheadAttention::attend(const Var& x, const Attent
   const std::int64_t tokens = x.shape()[1];
   const Var weight = x.tape().watch(in_proj_weight);
   const Var qkv = linear(x, weight, watch(x.tape(), in_proj_bias));
+  if (shows("query")) show("query", slice(qkv, 2, 0, embed_dim_));
+  if (shows("key")) show("key", slice(qkv, 2, embed_dim_, 2 * embed_dim_));
   const Attention attention =
       self_attention(qkv, num_heads_,
                      {.mask = combined_mask(masks, x.shape()[0], num_heads_, tokens, tokens),

@@ -22,6 +22,9 @@ struct AttentionMasks {
 // Q, K, V = in_proj of query, key and value; as torch.nn.MultiheadAttention with batch_first=True:
 // query (N, Tq, embed_dim), key and value (N, Tk, embed_dim) -> (N, Tq, embed_dim).
 //
+// Taps: query and key, (N, T, embed_dim), as they enter the product: projected, and normalized if
+// so asked for (query times 1/tau in cosine attention, which has no other scale).
+//
 // A query whose keys are all forbidden gets the output bias alone, and finite gradients
 // (PyTorch: NaN).
 class MultiheadAttention : public Module {

@@ -149,6 +149,23 @@ TEST_CASE("Module: a tap sees every point once, by its dotted name, until it is 
   CHECK(seen.size() == 3);
 }
 
+TEST_CASE("Module: a tap that asks for some points sees those of every layer, and no others") {
+  Forest forest;
+  std::vector<std::string> seen;
+  const auto tap = [&](const std::string& name, const Var&) { seen.push_back(name); };
+  forest.set_tap(tap, {"input"});
+  output_of(forest, random({2}));
+  CHECK(seen == std::vector<std::string>{"tree.first.input", "tree.blocks.0.input"});
+  seen.clear();
+  forest.set_tap(tap, {"output", "nothing"});
+  output_of(forest, random({2}));
+  CHECK(seen == std::vector<std::string>{"tree.output"});
+  seen.clear();
+  forest.set_tap(tap);
+  output_of(forest, random({2}));
+  CHECK(seen.size() == 3);
+}
+
 TEST_CASE("Module: a second tap replaces the first") {
   Forest forest;
   int first = 0, second = 0;

@@ -154,6 +154,29 @@ TEST_CASE("QK-norm: the layer is its composition from primitive ops") {
   check_same_layer(*attention_with(with_norm("rmsnorm")), composed_rms);
 }
 
+TEST_CASE("MultiheadAttention: the weights are the softmax of the queries and keys that taps see") {
+  for (const Options& options : {Options{}, with_norm("layernorm"), Options{.cosine = true}}) {
+    const auto attention = attention_with(options);
+    std::vector<Tensor> seen;
+    attention->set_tap([&](const std::string& tap, const Var& value) {
+      if (tap == "query" || tap == "key") seen.push_back(value.value());
+    });
+    const Tensor x = random({2, 3, kWidth});
+    const Tensor weights = weights_of(*attention, x);
+    REQUIRE(seen.size() == 2);
+    Tape tape;
+    const auto per_head = [&](const Tensor& t) {
+      return permute(reshape(tape.constant(t), {2, 3, kHeads, kHeadWidth}), {0, 2, 1, 3});
+    };
+    const double scale = options.cosine ? 1.0 : 1.0 / std::sqrt(kHeadWidth);
+    const Var logits =
+        matmul(per_head(seen[0]), per_head(seen[1]), Transpose::no, Transpose::yes) * scale;
+    CHECK(max_abs_difference(softmax(logits).value(), weights) < 1e-14);
+    attention->set_tap({});
+    CHECK(max_abs_difference(weights_of(*attention, x), weights) == 0.0);
+  }
+}
+
 TEST_CASE("QK-norm: a scale of zero gives uniform weights, and has a gradient (B48)") {
   const auto attention = attention_with(with_norm("rmsnorm"));
   const Tensor x = random({2, 5, kWidth});
