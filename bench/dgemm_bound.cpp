@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cmath>
 #include <memory>
+#include <numeric>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -154,7 +155,8 @@ class SliceProducts {
                   Tensor::uninitialized({widest, widest})};
   }
 
-  void forward(Products& products) {
+  // Through the deepest stack, and through the classifier after each of the depths.
+  void forward(Products& products, const std::vector<std::int64_t>& depths) {
     embedding_.forward(products);
     for (Block& block : blocks_) {
       block.in_proj.forward(products);
@@ -163,12 +165,12 @@ class SliceProducts {
       block.linear1.forward(products);
       block.linear2.forward(products);
     }
-    head_.forward(products);
+    for (std::size_t i = 0; i < depths.size(); ++i) head_.forward(products);
   }
 
-  void backward(Products& products) {
+  void backward(Products& products, std::int64_t depth) {
     head_.backward(products, gradients_, true);
-    for (std::size_t i = blocks_.size(); i-- > 0;) {
+    for (std::size_t i = static_cast<std::size_t>(depth); i-- > 0;) {
       Block& block = blocks_[i];
       block.linear2.backward(products, gradients_, true);
       block.linear1.backward(products, gradients_, true);
@@ -186,23 +188,25 @@ class SliceProducts {
   Gradients gradients_;
 };
 
-// One network's products, all slices: `gradients` passes with backward, `values` passes without.
-double cell_products(const InitGradientsOptions& options, const Tokens& tokens, std::int64_t layers,
-                     Placement placement, int gradients, int values) {
-  EncoderModel model(options.model, layers, placement, 0);
+// The products of stacks that share their beginnings, all slices: one pass forward through the
+// deepest, one backward from each depth; then `values` more passes forward.
+double stack_products(const InitGradientsOptions& options, const Tokens& tokens,
+                      const std::vector<std::int64_t>& depths, Placement placement, int values) {
+  EncoderModel model(options.model, *std::max_element(depths.begin(), depths.end()), placement, 0);
   Products products;
-  for (int pass = 0; pass < gradients + values; ++pass) {
+  for (int pass = 0; pass < 1 + values; ++pass) {
     std::unique_ptr<SliceProducts> slice;
     std::int64_t slice_images = 0;
-    for_each_slice(tokens.images(), [&](std::int64_t first, std::int64_t last) {
+    for_each_slice(options.model, tokens.images(), [&](std::int64_t first, std::int64_t last) {
       if (last - first != slice_images) {
         slice_images = last - first;
         slice =
             std::make_unique<SliceProducts>(model, options.model, placement, slice_images,
                                             tokens.patches.shape()[1], tokens.patches.shape()[2]);
       }
-      slice->forward(products);
-      if (pass < gradients) slice->backward(products);
+      slice->forward(products, depths);
+      if (pass > 0) return;
+      for (std::int64_t depth : depths) slice->backward(products, depth);
     });
   }
   return products.flops();
@@ -213,18 +217,21 @@ double run_bound(const InitGradientsOptions& options, int threads) {
   const Tokens tokens = tokens_of(load_digits().range(0, options.images));
   std::atomic<double> flops = 0.0;
   std::vector<Job> jobs;
-  const auto add = [&](std::int64_t layers, Placement placement, int gradients, int values) {
-    jobs.push_back(
-        {static_cast<double>(layers) * (gradients + values / 3.0), [=, &options, &tokens, &flops] {
-           flops += cell_products(options, tokens, layers, placement, gradients, values);
-         }});
+  const auto add = [&](const std::vector<std::int64_t>& depths, Placement placement, int values) {
+    const double layers = static_cast<double>(std::accumulate(depths.begin(), depths.end(), 0LL));
+    jobs.push_back({layers * (1.0 + values / 3.0), [=, &options, &tokens, &flops] {
+                      flops += stack_products(options, tokens, depths, placement, values);
+                    }});
   };
-  for (const MeasuredCell& each : needed_cells(options)) {
-    add(each.cell.layers, each.cell.placement, 1, 0);
+  const std::vector<MeasuredCell> cells = needed_cells(options);
+  for (const std::vector<std::size_t>& group : groups_of(cells)) {
+    std::vector<std::int64_t> depths;
+    for (std::size_t place : group) depths.push_back(cells[place].cell.layers);
+    add(depths, cells[group.front()].cell.placement, 0);
   }
   constexpr int kDifferenceLosses = 4;  // two entries, above and below
   for (Placement placement : options.placements) {
-    add(kCheckedDepth, placement, 1, kDifferenceLosses);
+    add({kCheckedDepth}, placement, kDifferenceLosses);
   }
   run_jobs(jobs, threads);
   return flops;

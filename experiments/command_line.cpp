@@ -42,6 +42,20 @@ CLI::Validator number_between(T low, T high) {
       "");
 }
 
+// The names, on lines short enough for the right half of 80 columns.
+std::string listed(const std::vector<std::string>& names) {
+  constexpr std::size_t kColumns = 46;
+  std::string text, line;
+  for (const std::string& name : names) {
+    if (line.size() + name.size() + 2 > kColumns) {
+      text += "\n" + line;
+      line.clear();
+    }
+    line += name + (name == names.back() ? "" : ", ");
+  }
+  return text + "\n" + line;
+}
+
 // Errors about options start with the program's name as it is.
 void report(const std::string& program, std::string_view message) {
   const std::string own = "[" + program + "] ";
@@ -78,12 +92,29 @@ CLI::Validator number_at_least(double low) {
 }
 
 CLI::Validator one_of(const std::vector<std::string>& names) {
+  const std::string must = names.size() <= 2
+                               ? fmt::format("must be {}", fmt::join(names, " or "))
+                               : fmt::format("must be one of {}", fmt::join(names, ", "));
   return CLI::Validator(
       [=](const std::string& text) {
         const bool known = std::find(names.begin(), names.end(), text) != names.end();
-        return known ? "" : refusal(fmt::format("must be {}", fmt::join(names, " or ")), text);
+        return known ? "" : refusal(must, text);
       },
       "");
+}
+
+CLI::Option* add_choice(CLI::App& app, const std::string& option, std::string& chosen,
+                        const std::string& description, const std::vector<std::string>& names) {
+  return app.add_option(option, chosen, description + ", one of" + listed(names))
+      ->check(one_of(names))
+      ->capture_default_str();
+}
+
+CLI::Option* add_choices(CLI::App& app, const std::string& option, std::vector<std::string>& chosen,
+                         const std::string& description, const std::vector<std::string>& names) {
+  return app.add_option(option, chosen, description + ", one or more of" + listed(names))
+      ->check(one_of(names))
+      ->capture_default_str();
 }
 
 CLI::Validator a_path() {
@@ -92,6 +123,13 @@ CLI::Validator a_path() {
         return text.empty() ? refusal("must name a file", text) : std::string();
       },
       "");
+}
+
+void add_threads(CLI::App& app, int& threads) {
+  app.add_option("--threads", threads,
+                 "cells computed at a time; the output does\nnot depend on it")
+      ->transform(whole_number(1, kMostThreads))
+      ->capture_default_str();
 }
 
 void check_standard_output(const std::string& program) {
@@ -117,6 +155,13 @@ int run(CLI::App& app, int argc, const char* const* argv, const std::function<in
       return 0;
     }
     return body();
+  } catch (const CLI::ArgumentMismatch& error) {
+    const std::string text = error.what();
+    const bool missing =
+        text.find("missing") != std::string::npos;  // "--seeds: 1 required INT missing"
+    report(program, missing
+                        ? text.substr(0, text.find(':')) + ": needs a value, got none (see --help)"
+                        : text + " (see --help)");
   } catch (const CLI::ParseError& error) {
     report(program, fmt::format("{} (see --help)", error.what()));
   } catch (const std::bad_alloc&) {

@@ -22,6 +22,15 @@ CLI::Validator number_at_least(double low);  // and finite
 CLI::Validator one_of(const std::vector<std::string>& names);
 CLI::Validator a_path();
 
+// An option that takes one, or several, of the names; --help lists them under the description.
+CLI::Option* add_choice(CLI::App& app, const std::string& option, std::string& chosen,
+                        const std::string& description, const std::vector<std::string>& names);
+CLI::Option* add_choices(CLI::App& app, const std::string& option, std::vector<std::string>& chosen,
+                         const std::string& description, const std::vector<std::string>& names);
+
+// --threads, for programs that compute cells in parallel.
+void add_threads(CLI::App& app, int& threads);
+
 // Throws std::runtime_error if standard output is closed, or cannot take the text.
 void check_standard_output(const std::string& program);
 void print(const std::string& program, const std::string& text);

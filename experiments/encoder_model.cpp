@@ -7,8 +7,7 @@
 #include "core/ops/cross_entropy.hpp"
 #include "core/ops/matmul.hpp"
 #include "nn/init.hpp"
-#include "nn/layer_norm.hpp"
-#include "nn/rms_norm.hpp"
+#include "nn/norms.hpp"
 
 namespace normlab {
 
@@ -31,7 +30,7 @@ std::unique_ptr<TransformerEncoder> untrained_encoder(const EncoderModel::Config
   Generator overwritten;
   const TransformerEncoderLayer::Options options{.dim_feedforward = config.ffn,
                                                  .dropout = 0.0,
-                                                 .norm = factory(config.norm),
+                                                 .norm = nn::norms().at(config.norm).factory(),
                                                  .placement = placement};
   return std::make_unique<TransformerEncoder>(layers, config.width, config.heads, overwritten,
                                               options);
@@ -42,16 +41,12 @@ std::unique_ptr<Linear> untrained_head(std::int64_t width) {
   return std::make_unique<Linear>(width, kDigitClasses, overwritten);
 }
 
-}  // namespace
-
-std::string name(Norm norm) { return norm == Norm::layernorm ? "layernorm" : "rmsnorm"; }
-
-NormFactory factory(Norm norm) {
-  if (norm == Norm::layernorm) {
-    return [](std::int64_t width) { return std::make_unique<LayerNorm>(width); };
-  }
-  return [](std::int64_t width) { return std::make_unique<RMSNorm>(width); };
+void draw(Linear& linear, Generator& generator) {
+  init::xavier_normal(linear.weight.value, generator);
+  init::zeros(linear.bias->value);
 }
+
+}  // namespace
 
 Tokens tokens_of(const Digits& digits) {
   return {patches(standardize(digits.images), kPatchSide), digits.labels};
@@ -59,19 +54,27 @@ Tokens tokens_of(const Digits& digits) {
 
 EncoderModel::EncoderModel(const Config& config, std::int64_t layers, Placement placement,
                            std::uint64_t seed)
-    : generator_(seed),
+    : config_(config),
+      generator_(seed),
       patch_embedding_(generator_.randn({kPatchPixels, config.width})),
       position_embedding_(generator_.randn({kTokensPerImage, config.width})),
       encoder_(register_module("encoder", untrained_encoder(config, layers, placement))),
       head_(register_module("head", untrained_head(config.width))) {
   for (double& value : patch_embedding_.mutable_values()) value /= 2.0;
-  for (const auto& [parameter_name, parameter] : named_parameters()) {
-    if (parameter->value.rank() == 2) {
-      init::xavier_normal(parameter->value, generator_);
-    } else if (parameter_name.ends_with("bias")) {
-      init::zeros(parameter->value);
+  for (TransformerEncoderLayer* layer : encoder_.layers) {
+    init::xavier_normal(layer->self_attn.in_proj_weight.value, generator_);
+    init::zeros(layer->self_attn.in_proj_bias->value);
+    for (Linear* linear : {&layer->self_attn.out_proj, &layer->linear1, &layer->linear2}) {
+      draw(*linear, generator_);
     }
+    layer->scale_branch_weights(layer->options().deep_norm_beta);  // 1 in other placements
   }
+  draw(head_, generator_);
+}
+
+std::int64_t images_per_slice(const EncoderModel::Config& config, std::int64_t images) {
+  constexpr std::int64_t kFew = 16;
+  return nn::norms().at(config.norm).properties.batch_independent ? kFew : images;
 }
 
 Tensor EncoderModel::embed(const Tensor& patches, double scale) const {
@@ -85,12 +88,24 @@ Var EncoderModel::forward(const Var& x) { return head_.forward(encoder_.forward(
 
 Var EncoderModel::loss_sum(Tape& tape, const Tokens& tokens, double scale, std::int64_t first,
                            std::int64_t last) {
+  Var x = stream(tape, tokens, scale, first, last);
+  for (TransformerEncoderLayer* layer : encoder_.layers) x = layer->forward(x);
+  return loss_of_stream(x, tokens, first, last);
+}
+
+Var EncoderModel::stream(Tape& tape, const Tokens& tokens, double scale, std::int64_t first,
+                         std::int64_t last) const {
+  return tape.constant(embed(rows_of(tokens.patches, first, last), scale));
+}
+
+Var EncoderModel::loss_of_stream(const Var& stream, const Tokens& tokens, std::int64_t first,
+                                 std::int64_t last) {
   std::vector<std::int64_t> targets;
   for (std::int64_t image = first; image < last; ++image) {
     targets.insert(targets.end(), kTokensPerImage, tokens.labels[static_cast<std::size_t>(image)]);
   }
-  const Var x = tape.constant(embed(rows_of(tokens.patches, first, last), scale));
-  return cross_entropy(forward(x), targets, {.reduction = Reduction::sum});
+  return cross_entropy(head_.forward(encoder_.finish(stream)), targets,
+                       {.reduction = Reduction::sum});
 }
 
 }  // namespace normlab

@@ -12,10 +12,6 @@
 
 namespace normlab {
 
-enum class Norm { layernorm, rmsnorm };
-std::string name(Norm norm);
-NormFactory factory(Norm norm);
-
 // The images of an experiment as tokens: 2 x 2 patches of standardized pixels.
 struct Tokens {
   Tensor patches;                    // (N, 16, 4)
@@ -30,14 +26,15 @@ Tokens tokens_of(const Digits& digits);
 // without dropout, the final norm if the placement needs one, and a linear classifier of every
 // token.
 //
-// All weight matrices are Xavier normal, biases zero, norm gains one (their section 3.3). The
-// random stream is used in this order: patch embedding E (4, d) / 2, position embedding P (16, d),
-// then every matrix in the order of named_parameters, the classifier last.
+// All matrices of attention, feed-forward network and classifier are Xavier normal and their biases
+// zero (section 3.3 of the paper), DeepNorm's times its beta; norms and gates start as they do by
+// themselves. The random stream is used in this order: patch embedding E (4, d) / 2, position
+// embedding P (16, d), then every matrix in the order of named_parameters, the classifier last.
 class EncoderModel : public Module {
  public:
   struct Config {
     std::int64_t width = 64, heads = 4, ffn = 256;
-    Norm norm = Norm::layernorm;
+    std::string norm = "layernorm";  // a name in nn::norms()
   };
   EncoderModel(const Config& config, std::int64_t layers, Placement placement, std::uint64_t seed);
 
@@ -48,25 +45,35 @@ class EncoderModel : public Module {
   // The sum of the cross-entropies of all tokens of images [first, last), on the tape.
   Var loss_sum(Tape& tape, const Tokens& tokens, double scale, std::int64_t first,
                std::int64_t last);
+  // The same in parts: what enters the blocks, and the loss of what leaves them.
+  Var stream(Tape& tape, const Tokens& tokens, double scale, std::int64_t first,
+             std::int64_t last) const;
+  Var loss_of_stream(const Var& stream, const Tokens& tokens, std::int64_t first,
+                     std::int64_t last);
 
   TransformerEncoder& encoder() { return encoder_; }
+  const Config& config() const { return config_; }
 
  private:
+  Config config_;
   Generator generator_;
   Tensor patch_embedding_, position_embedding_;
   TransformerEncoder& encoder_;
   Linear& head_;
 };
 
-// Calls f(first, last) for consecutive slices of the images, few enough that what one block
-// computes for them stays in the cache, and that the record of a deep stack stays small. The
-// gradient of a mean over all tokens is the sum of the slices' gradients: backward with seed 1 /
-// tokens on each slice's loss_sum.
+// How many images to compute at a time: few enough that what one block computes for them stays in
+// the cache, and that the record of a deep stack stays small; but all of them where the norm lets
+// one sequence depend on another (BatchNorm).
+std::int64_t images_per_slice(const EncoderModel::Config& config, std::int64_t images);
+
+// Calls f(first, last) for consecutive slices of the images. The gradient of a mean over all tokens
+// is the sum of the slices' gradients: backward with seed 1 / tokens on each slice's loss_sum.
 template <typename F>
-void for_each_slice(std::int64_t images, F f) {
-  constexpr std::int64_t kImagesPerSlice = 16;
-  for (std::int64_t first = 0; first < images; first += kImagesPerSlice) {
-    f(first, std::min(first + kImagesPerSlice, images));
+void for_each_slice(const EncoderModel::Config& config, std::int64_t images, F f) {
+  const std::int64_t step = images_per_slice(config, images);
+  for (std::int64_t first = 0; first < images; first += step) {
+    f(first, std::min(first + step, images));
   }
 }
 

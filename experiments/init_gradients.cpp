@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/check.hpp"
+#include "nn/norms.hpp"
 
 namespace normlab {
 
@@ -74,6 +75,7 @@ void check_sizes(const EncoderModel::Config& model, std::int64_t deepest) {
                     "--ffn or depth fits)",
                     per_layer, kMostWeights),
         [&] { return fmt::format("{} layers", deepest); });
+  nn::norms().at(model.norm).make(model.width, {});  // one that does not take the width says so
 }
 
 }  // namespace
@@ -87,6 +89,24 @@ std::vector<MeasuredCell> needed_cells(const InitGradientsOptions& options) {
   return cells;
 }
 
+std::vector<std::vector<std::size_t>> groups_of(const std::vector<MeasuredCell>& cells) {
+  std::vector<std::vector<std::size_t>> groups;
+  for (std::size_t place = 0; place < cells.size(); ++place) {
+    GradientCell cell = cells[place].cell;
+    const auto fits = [&](const std::vector<std::size_t>& group) {
+      cell.layers = cells[group.front()].cell.layers;
+      return cell == cells[group.front()].cell && cell.placement != Placement::deep_norm;
+    };
+    const auto found = std::find_if(groups.begin(), groups.end(), fits);
+    if (found == groups.end()) {
+      groups.push_back({place});
+    } else {
+      found->push_back(place);
+    }
+  }
+  return groups;
+}
+
 bool InitGradientsResult::checks_passed() const {
   return norm_agreement.passed() &&
          std::all_of(finite_differences.begin(), finite_differences.end(),
@@ -94,15 +114,8 @@ bool InitGradientsResult::checks_passed() const {
 }
 
 bool InitGradientsResult::all_finite() const {
-  const auto finite = [](const std::vector<double>& numbers) {
-    return std::all_of(numbers.begin(), numbers.end(), [](double v) { return std::isfinite(v); });
-  };
-  return std::all_of(cells.begin(), cells.end(), [&](const MeasuredCell& each) {
-    const GradientMeasurement& m = each.measured;
-    return std::isfinite(m.loss) && finite(m.w1_grad_norm) && finite(m.w2_grad_norm) &&
-           finite(m.in_proj_grad_norm) && finite(m.out_proj_grad_norm) &&
-           finite(m.stream_sq_norm_per_d);
-  });
+  return std::all_of(cells.begin(), cells.end(),
+                     [](const MeasuredCell& each) { return each.measured.all_finite(); });
 }
 
 const GradientMeasurement& InitGradientsResult::measurement(const GradientCell& cell) const {
@@ -141,9 +154,19 @@ InitGradientsResult run_init_gradients(const InitGradientsOptions& options, cons
   InitGradientsResult result{
       options, tokens_of(digits.range(0, options.images)), {}, {}, needed_cells(options)};
   std::vector<Job> jobs;
-  for (MeasuredCell& each : result.cells) {
-    jobs.push_back({static_cast<double>(each.cell.layers), [&] {
-                      each.measured = measure_gradients(options.model, each.cell, result.tokens);
+  for (const std::vector<std::size_t>& group : groups_of(result.cells)) {
+    std::vector<GradientCell> cells;
+    double layers = 0.0;
+    for (std::size_t place : group) {
+      cells.push_back(result.cells[place].cell);
+      layers += static_cast<double>(cells.back().layers);
+    }
+    jobs.push_back({layers, [&result, group, cells] {
+                      const auto measured =
+                          measure_depths(result.options.model, cells, result.tokens);
+                      for (std::size_t i = 0; i < group.size(); ++i) {
+                        result.cells[group[i]].measured = measured[i];
+                      }
                     }});
   }
   std::vector<std::vector<FiniteDifferenceCheck>> checks(options.placements.size());

@@ -57,6 +57,10 @@ void check_options(const InitGradientsOptions& options);
 // The cells that the tables need, in their order; one that both tables show stands there once.
 std::vector<MeasuredCell> needed_cells(const InitGradientsOptions& options);
 
+// The places of cells that can be measured together: those that differ in depth only, unless the
+// placement depends on the depth.
+std::vector<std::vector<std::size_t>> groups_of(const std::vector<MeasuredCell>& cells);
+
 // Every cell that a table needs, computed once, in parallel. The result does not depend on
 // `threads`.
 InitGradientsResult run_init_gradients(const InitGradientsOptions& options, const Digits& digits,

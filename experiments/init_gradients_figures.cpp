@@ -50,7 +50,7 @@ Figure gradient_by_layer(const InitGradientsResult& result) {
                             result.options.scales.front().name, result.options.seeds.size())};
   for (Placement placement : result.options.placements) {
     figure.series.push_back(
-        profile(result, placement, name(placement) + "-norm", &GradientMeasurement::w2_grad_norm));
+        profile(result, placement, title(placement), &GradientMeasurement::w2_grad_norm));
   }
   return figure;
 }
@@ -60,6 +60,7 @@ Figure gradient_by_layer(const InitGradientsResult& result) {
 void add_lemma_2(const InitGradientsResult& result, Placement placement, Figure& figure) {
   if (result.options.scales.front().value != 1.0) return;
   const bool post = placement == Placement::post;
+  if (!post && placement != Placement::pre) return;
   Series theory{post ? "Lemma 2, post: 3/2" : "Lemma 2, pre: lower limit 1 + (l - 1)/2",
                 Series::Kind::theory,
                 {},
@@ -90,8 +91,8 @@ Figure stream_by_layer(const InitGradientsResult& result) {
                             "for pre-norm, 1 + 3(l - 1)/2, is not drawn.",
                             result.options.seeds.size())};
   for (Placement placement : result.options.placements) {
-    figure.series.push_back(profile(result, placement, name(placement) + "-norm",
-                                    &GradientMeasurement::stream_sq_norm_per_d));
+    figure.series.push_back(
+        profile(result, placement, title(placement), &GradientMeasurement::stream_sq_norm_per_d));
   }
   for (Placement placement : result.options.placements) add_lemma_2(result, placement, figure);
   return figure;
@@ -126,7 +127,7 @@ Figure last_gradient(const InitGradientsResult& result, std::size_t scale_index)
   std::sort(depths.begin(), depths.end());
   std::vector<Series> theory;
   for (Placement placement : options.placements) {
-    Series series{name(placement) + "-norm", Series::Kind::band, {}, {}, {}, {}};
+    Series series{title(placement), Series::Kind::band, {}, {}, {}, {}};
     for (std::int64_t layers : depths) {
       add_spread(series, static_cast<double>(layers),
                  over_seeds(result, {layers, placement, 0, scale.value},

@@ -1,20 +1,14 @@
 
 #include <nlohmann/json.hpp>
 
+#include "experiments/gradient_json.hpp"
 #include "experiments/init_gradients.hpp"
-#include "experiments/json_number.hpp"
 
 namespace normlab {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json numbers(const std::vector<double>& values) {
-  Json list = Json::array();
-  for (double value : values) list.push_back(json_number(value));
-  return list;
-}
 
 Json config_of(const InitGradientsOptions& options) {
   Json scales = Json::array(), placements = Json::array();
@@ -23,24 +17,19 @@ Json config_of(const InitGradientsOptions& options) {
   }
   for (Placement placement : options.placements) placements.push_back(name(placement));
   return {{"width", options.model.width}, {"heads", options.model.heads},
-          {"ffn", options.model.ffn},     {"norm", name(options.model.norm)},
+          {"ffn", options.model.ffn},     {"norm", options.model.norm},
           {"images", options.images},     {"seeds", options.seeds},
           {"layers", options.layers},     {"profile_layers", options.profile_layers},
           {"input_scales", scales},       {"placements", placements}};
 }
 
 Json cell_of(const MeasuredCell& each) {
-  const GradientMeasurement& m = each.measured;
-  return {{"layers", each.cell.layers},
-          {"placement", name(each.cell.placement)},
-          {"seed", each.cell.seed},
-          {"scale", each.cell.scale},
-          {"loss", json_number(m.loss)},
-          {"w1_grad_norm", numbers(m.w1_grad_norm)},
-          {"w2_grad_norm", numbers(m.w2_grad_norm)},
-          {"in_proj_grad_norm", numbers(m.in_proj_grad_norm)},
-          {"out_proj_grad_norm", numbers(m.out_proj_grad_norm)},
-          {"stream_sq_norm_per_d", numbers(m.stream_sq_norm_per_d)}};
+  Json cell = {{"layers", each.cell.layers},
+               {"placement", name(each.cell.placement)},
+               {"seed", each.cell.seed},
+               {"scale", each.cell.scale}};
+  cell.update(json_of(each.measured));
+  return cell;
 }
 
 }  // namespace

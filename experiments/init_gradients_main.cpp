@@ -7,10 +7,11 @@
 #include <fmt/format.h>
 
 #include "core/check.hpp"
-#include "experiments/atomic_file.hpp"
 #include "experiments/command_line.hpp"
 #include "experiments/init_gradients_report.hpp"
+#include "experiments/outputs.hpp"
 #include "experiments/progress_bar.hpp"
+#include "nn/norms.hpp"
 
 namespace normlab {
 
@@ -22,9 +23,9 @@ struct CommandLine {
   InitGradientsOptions options;
   std::vector<std::string> scale_names{"unit", "1/sqrt(d)"};
   std::vector<std::string> placement_names{"post", "pre"};
-  std::string norm_name = "layernorm";
   std::int64_t profile_layers = 0;  // 0: not given
-  std::string digits, json, report, figures;
+  std::string digits;
+  Outputs outputs;
   std::string command;  // as the report shows it
   int threads = command_line::default_threads();
   bool quiet = false;
@@ -67,26 +68,14 @@ void define(CLI::App& app, CommandLine& line) {
                  "scales of the embedded input: unit, 1/sqrt(d)\n"
                  "or positive numbers; the table over layers\nuses the first")
       ->capture_default_str();
-  app.add_option("--placement", line.placement_names, "post, pre or, for both, post pre")
-      ->check(command_line::one_of({"post", "pre"}))
-      ->capture_default_str();
-  app.add_option("--norm", line.norm_name, "layernorm or rmsnorm")
-      ->check(command_line::one_of({"layernorm", "rmsnorm"}))
-      ->capture_default_str();
+  command_line::add_choices(app, "--placement", line.placement_names, "placements of the norm",
+                            nn::placements().names());
+  command_line::add_choice(app, "--norm", line.options.model.norm, "the norm", nn::norms().names());
   app.add_option("--digits", line.digits,
                  "a CSV file in the form of data/digits.csv\n[the built-in one]")
       ->check(command_line::a_path());
-  app.add_option("--threads", line.threads,
-                 "cells computed at a time; the output does\nnot depend on it")
-      ->transform(command_line::whole_number(1, command_line::kMostThreads))
-      ->capture_default_str();
-  app.add_option("--json", line.json, "also write every cell to this file")
-      ->check(command_line::a_path());
-  app.add_option("--report", line.report,
-                 "also write figures and tables to this HTML page\n(figures need gnuplot)")
-      ->check(command_line::a_path());
-  app.add_option("--figures", line.figures, "also write the figures to this folder, as SVG")
-      ->check(command_line::a_path());
+  command_line::add_threads(app, line.threads);
+  add_outputs(app, line.outputs);
   app.add_flag("--quiet", line.quiet, "no tables and no progress bar");
 }
 
@@ -101,16 +90,6 @@ InputScale parse_scale(const std::string& text, std::int64_t width) {
   return {text, value};
 }
 
-// An output over the input, or over another output, would lose one of them.
-void check_distinct(const std::vector<std::pair<std::string, std::string>>& files) {
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    for (std::size_t j = i + 1; j < files.size(); ++j) {
-      check(files[i].second.empty() || files[i].second != files[j].second, kProgram, files[j].first,
-            "must name another file than " + files[i].first, files[j].second);
-    }
-  }
-}
-
 // Everything that can be refused without computing is refused here.
 void complete(CommandLine& line) {
   InitGradientsOptions& options = line.options;
@@ -120,9 +99,8 @@ void complete(CommandLine& line) {
   }
   options.placements.clear();
   for (const std::string& text : line.placement_names) {
-    options.placements.push_back(text == "pre" ? Placement::pre : Placement::post);
+    options.placements.push_back(nn::placements().at(text).placement);
   }
-  options.model.norm = line.norm_name == "rmsnorm" ? Norm::rmsnorm : Norm::layernorm;
   const std::vector<std::int64_t>& layers = options.layers;
   if (line.profile_layers != 0) {
     options.profile_layers = line.profile_layers;
@@ -132,10 +110,7 @@ void complete(CommandLine& line) {
   }
   check_options(options);
   if (!line.quiet) command_line::check_standard_output(kProgram);
-  check_distinct({{"--digits", line.digits}, {"--json", line.json}, {"--report", line.report}});
-  if (!line.json.empty()) check_writable(line.json);
-  if (!line.report.empty()) check_writable(line.report);
-  if (!line.figures.empty()) check_figures_folder(line.figures);
+  check_outputs(kProgram, line.outputs, {{"--digits", line.digits}});
 }
 
 int run(CommandLine line) {
@@ -148,9 +123,9 @@ int run(CommandLine line) {
                                 [&bar](double done, double total) { bar.show(done, total); });
   }
   if (!line.quiet) command_line::print(kProgram, text_of(result));
-  if (!line.json.empty()) write_atomically(line.json, json_of(result));
-  if (!line.report.empty()) write_atomically(line.report, html_of(report_of(result, line.command)));
-  if (!line.figures.empty()) write_figures(figures_of(result), line.figures);
+  write_outputs(
+      line.outputs, [&] { return json_of(result); },
+      [&] { return report_of(result, line.command); });
   if (!result.all_finite()) {
     fmt::print(stderr, "{}: some numbers are not finite: use a smaller --input-scale\n", kProgram);
     return command_line::kCheckFailed;

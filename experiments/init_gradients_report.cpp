@@ -22,10 +22,10 @@ std::string spread_text(const std::vector<double>& values) {
 std::vector<std::string> profile_header(const InitGradientsResult& result) {
   std::vector<std::string> header{"layer"};
   for (Placement placement : result.options.placements) {
-    header.push_back(name(placement) + "-norm gradient of W2");
+    header.push_back(title(placement) + " gradient of W2");
   }
   for (Placement placement : result.options.placements) {
-    header.push_back(name(placement) + "-norm |x|²/d");
+    header.push_back(title(placement) + " |x|²/d");
   }
   return header;
 }
@@ -43,7 +43,7 @@ Table profile_table(const InitGradientsResult& result) {
                                       [at](const auto& m) { return m.w2_grad_norm[at]; })));
     }
     for (Placement placement : result.options.placements) {
-      const bool there = at < depth || placement == Placement::pre;
+      const bool there = at < depth || entry(placement).needs_final_norm;
       has_final_norm = has_final_norm || (at == depth && there);
       row.push_back(there ? spread_text(over_seeds(
                                 result, profile_cell(result, placement),
@@ -59,7 +59,7 @@ Table ratio_table(const InitGradientsResult& result) {
   Table table{"Gradient of W2, last layer divided by first", {"placement", "ratio"}, {}};
   for (Placement placement : result.options.placements) {
     table.rows.push_back(
-        {name(placement) + "-norm",
+        {title(placement),
          spread_text(over_seeds(result, profile_cell(result, placement), [](const auto& m) {
            return m.w2_grad_norm.back() / m.w2_grad_norm.front();
          }))});
@@ -70,7 +70,7 @@ Table ratio_table(const InitGradientsResult& result) {
 Table depth_table(const InitGradientsResult& result) {
   Table table{"Gradient of W2 of the last layer against depth", {"input scale", "layers L"}, {}};
   for (Placement placement : result.options.placements) {
-    table.header.push_back(name(placement) + "-norm");
+    table.header.push_back(title(placement));
     if (placement == Placement::pre) table.header.push_back("pre-norm median × √L");
   }
   for (const InputScale& scale : result.options.scales) {
@@ -96,8 +96,8 @@ Table check_table(const InitGradientsResult& result) {
   Table table{"Checks that the experiment made of itself", {"check", "found", "passed"}, {}};
   const auto verdict = [](bool passed) { return passed ? "yes" : "no"; };
   for (const FiniteDifferenceCheck& check : result.finite_differences) {
-    table.rows.push_back({fmt::format("C1: gradient against finite difference, {}-norm layer {}",
-                                      name(check.placement), check.layer),
+    table.rows.push_back({fmt::format("C1: gradient against finite difference, {} layer {}",
+                                      title(check.placement), check.layer),
                           fmt::format("relative error {:.1e}", check.relative_error()),
                           verdict(check.passed())});
   }
@@ -115,7 +115,7 @@ std::vector<std::pair<std::string, std::string>> configuration_of(
   for (Placement placement : options.placements) placements.push_back(name(placement));
   return {{"normlab", NORMLAB_VERSION},
           {"placements", fmt::format("{}", fmt::join(placements, ", "))},
-          {"norm", name(options.model.norm)},
+          {"norm", options.model.norm},
           {"width d", std::to_string(options.model.width)},
           {"heads", std::to_string(options.model.heads)},
           {"feed-forward width", std::to_string(options.model.ffn)},

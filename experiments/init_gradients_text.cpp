@@ -12,9 +12,25 @@ namespace normlab {
 namespace {
 
 // "post-norm", "pre -norm": the two line up.
-std::string padded(Placement placement) { return fmt::format("{:<4}-norm", name(placement)); }
+std::string padded(Placement placement) {
+  return placement == Placement::pre ? "pre -norm" : title(placement);
+}
 
-std::string plain(Placement placement) { return name(placement) + "-norm"; }
+// The name of the column of stream sizes; the published table calls post-norm's sum x5 and
+// pre-norm's stream x_l.
+std::string stream_title(Placement placement) {
+  if (placement == Placement::post) return "post |x5|^2/d";
+  if (placement == Placement::pre) return "pre |x_l|^2/d";
+  return name(placement) + " |x|^2/d";
+}
+// Two short names keep the published width.
+std::size_t stream_width(Placement placement) {
+  return std::max<std::size_t>(12, name(placement).size() + 8);
+}
+std::size_t depth_width(Placement placement) {
+  if (placement == Placement::post) return 9;  // as published
+  return std::max<std::size_t>(9, title(placement).size() + 1);
+}
 
 std::string data_line(const Tokens& tokens) {
   const auto pixels = tokens.patches.values();
@@ -44,11 +60,11 @@ std::string check_lines(const InitGradientsResult& result) {
 
 std::string profile_header(const std::vector<Placement>& placements) {
   std::string text = "layer";
-  for (Placement placement : placements)
-    text += fmt::format("   {:<21}", plain(placement) + " grad");
   for (Placement placement : placements) {
-    text +=
-        fmt::format("  {:>12}", placement == Placement::post ? "post |x5|^2/d" : "pre |x_l|^2/d");
+    text += fmt::format("   {:<21}", title(placement) + " grad");
+  }
+  for (Placement placement : placements) {
+    text += fmt::format("  {:>{}}", stream_title(placement), stream_width(placement));
   }
   return text + "\n";
 }
@@ -72,17 +88,18 @@ std::string profile_table(const InitGradientsResult& result) {
                           gradient.largest);
     }
     for (Placement placement : options.placements) {
-      text += fmt::format("  {:12.2f}", median(over_seeds(result, cell(placement),
-                                                          [at](const GradientMeasurement& m) {
-                                                            return m.stream_sq_norm_per_d[at];
-                                                          })));
+      const double stream =
+          median(over_seeds(result, cell(placement), [at](const GradientMeasurement& m) {
+            return m.stream_sq_norm_per_d[at];
+          }));
+      text += fmt::format("  {:{}.2f}", stream, stream_width(placement));
     }
     text += "\n";
   }
   for (Placement placement : options.placements) {
-    if (placement != Placement::pre) continue;
+    if (!entry(placement).needs_final_norm) continue;
     text +=
-        fmt::format("final LN input (pre-norm) |x|^2/d: {:.2f}\n",
+        fmt::format("final LN input ({}) |x|^2/d: {:.2f}\n", title(placement),
                     median(over_seeds(result, cell(placement), [](const GradientMeasurement& m) {
                       return m.stream_sq_norm_per_d.back();
                     })));
@@ -92,8 +109,11 @@ std::string profile_table(const InitGradientsResult& result) {
         spread(over_seeds(result, cell(placement), [](const GradientMeasurement& m) {
           return m.w2_grad_norm.back() / m.w2_grad_norm.front();
         }));
-    text += fmt::format("{} top/bottom gradient ratio: median {:.2f} [{:.2f}, {:.2f}]\n",
-                        padded(placement), ratio.median, ratio.smallest, ratio.largest);
+    text += std::isnan(ratio.median)
+                ? fmt::format("{} top/bottom gradient ratio: none, a gradient is zero\n",
+                              padded(placement))
+                : fmt::format("{} top/bottom gradient ratio: median {:.2f} [{:.2f}, {:.2f}]\n",
+                              padded(placement), ratio.median, ratio.smallest, ratio.largest);
   }
   return text;
 }
@@ -102,7 +122,9 @@ std::string depth_table(const InitGradientsResult& result) {
   const InitGradientsOptions& options = result.options;
   std::string text =
       "last layer ||dLoss/dW2_L|| (median over seeds) against depth L\ninput scale    L";
-  for (Placement placement : options.placements) text += fmt::format("   {}", plain(placement));
+  for (Placement placement : options.placements) {
+    text += fmt::format("   {:>{}}", title(placement), depth_width(placement) - 1);
+  }
   for (Placement placement : options.placements) {
     if (placement == Placement::pre) text += "   pre-norm * sqrt(L)";
   }
@@ -115,7 +137,7 @@ std::string depth_table(const InitGradientsResult& result) {
         const double last =
             median(over_seeds(result, {layers, placement, 0, scale.value},
                               [](const GradientMeasurement& m) { return m.w2_grad_norm.back(); }));
-        text += fmt::format("  {:9.4f}", last);
+        text += fmt::format("  {:{}.4f}", last, depth_width(placement));
         if (placement == Placement::pre) {
           scaled = fmt::format("   {:9.4f}", last * std::sqrt(static_cast<double>(layers)));
         }

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
+#include <stdexcept>
 
 #include <nlohmann/json.hpp>
 
@@ -12,6 +14,15 @@ inline nlohmann::ordered_json json_number(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value > 0.0 ? "inf" : "-inf";
   return value;
+}
+
+// Reads one back, bit for bit. Throws std::runtime_error for anything else.
+inline double number_from(const nlohmann::ordered_json& json) {
+  if (json.is_number()) return json.get<double>();
+  if (json == "nan") return std::numeric_limits<double>::quiet_NaN();
+  if (json == "inf") return std::numeric_limits<double>::infinity();
+  if (json == "-inf") return -std::numeric_limits<double>::infinity();
+  throw std::runtime_error("not a number: " + json.dump());
 }
 
 }  // namespace normlab

@@ -3,9 +3,9 @@
 #include <fmt/ranges.h>
 
 #include "core/check.hpp"
-#include "experiments/atomic_file.hpp"
 #include "experiments/command_line.hpp"
-#include "experiments/norm_card.hpp"
+#include "experiments/norm_card_report.hpp"
+#include "experiments/outputs.hpp"
 
 namespace normlab {
 
@@ -14,7 +14,8 @@ namespace {
 constexpr const char* kProgram = "norm_card";
 
 struct CommandLine {
-  std::string norm, json;
+  std::string norm, command;
+  Outputs outputs;
   std::int64_t width = 16;
   std::optional<double> eps;
 };
@@ -36,14 +37,15 @@ std::string faults(const NormCard& card) {
 }
 
 int run(const CommandLine& line) {
-  if (!line.json.empty()) check_writable(line.json);
   command_line::check_standard_output(kProgram);
+  check_outputs(kProgram, line.outputs);
   const std::vector<std::string> names =
       line.norm.empty() ? nn::norms().names() : std::vector<std::string>{line.norm};
   std::vector<NormCard> cards;
   for (const std::string& each : names) cards.push_back(norm_card(each, line.width, line.eps));
   command_line::print(kProgram, line.norm.empty() ? table_of(cards) : text_of(cards.front()));
-  if (!line.json.empty()) write_atomically(line.json, json_of(cards));
+  write_outputs(
+      line.outputs, [&] { return json_of(cards); }, [&] { return report_of(cards, line.command); });
   std::string wrong;
   for (const NormCard& card : cards) wrong += faults(card);
   if (wrong.empty()) return 0;
@@ -55,22 +57,20 @@ int run(const CommandLine& line) {
 
 int norm_card_main(int argc, const char* const* argv) {
   CommandLine line;
+  line.command = command_text(kProgram, argc, argv, {"--json", "--report", "--figures"});
   CLI::App app(
       "The card of a normalization layer: what it computes, promises, and does to\ngradients",
       kProgram);
   app.set_version_flag("--version", std::string("normlab ") + NORMLAB_VERSION);
   app.footer("Exit code: 0; 1 if a gradient or invariance is wrong; 2 for bad usage.");
-  std::string norms = "one of:";
-  for (const NormEntry& entry : nn::norms()) norms += "\n" + entry.name;
-  app.add_option("--norm", line.norm, norms + "\n[a table of all]")
-      ->check(command_line::one_of(nn::norms().names()));
+  command_line::add_choice(app, "--norm", line.norm, "the norm", nn::norms().names())
+      ->default_str("a table of all");
   app.add_option("--width", line.width, "width d of a token")
       ->transform(command_line::whole_number(3, 512))
       ->capture_default_str();
   app.add_option("--eps", line.eps, "in place of the layer's own (ignored by layers without)")
       ->check(command_line::number_at_least(0.0));
-  app.add_option("--json", line.json, "also write the cards to this file")
-      ->check(command_line::a_path());
+  add_outputs(app, line.outputs);
   return command_line::run(app, argc, argv, [&] { return run(line); });
 }
 

@@ -9,7 +9,8 @@ namespace normlab {
 // Checks that an experiment makes of its own tools before its numbers may be believed.
 
 // C1: is the gradient the derivative of the loss? The largest entry of dLoss/dW2 of one layer
-// against a central difference (L = 6, seed 0) with a step of 1e-6, or a smaller one if that fails.
+// against a central difference (L = 6, seed 0) with a step of 1e-6. If that fails, a step of 1e-7
+// and the next two entries are tried.
 struct FiniteDifferenceCheck {
   Placement placement;
   std::int64_t layer;  // from 1

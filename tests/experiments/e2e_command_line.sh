@@ -49,7 +49,7 @@ refused '--width: must be a whole number from 1 to 65536, got 6.5' --width 6.5
 refused '--width: At Most 1 required but received 2' --width 4 --width 8
 refused '--heads: must be a whole number from 1 to 65536, got 0' --heads 0
 refused '--ffn: must be a whole number from 1 to 65536, got -3' --ffn -3
-refused '--seeds: 1 required' --seeds
+refused '--seeds: needs a value, got none' --seeds
 refused '--seeds: must be a whole number from 0 to 18446744073709551615, got abc' --seeds 0 abc
 refused '--seeds: must be a whole number from 0 to 18446744073709551615, got -1' --seeds -1
 refused ', got 18446744073709551616' --seeds 18446744073709551616

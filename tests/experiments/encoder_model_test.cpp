@@ -96,8 +96,7 @@ TEST_CASE("EncoderModel: a final norm for pre-norm only, and the layers' weights
 }
 
 TEST_CASE("EncoderModel: with rmsnorm no norm has a bias") {
-  EncoderModel model({.width = 6, .heads = 2, .ffn = 5, .norm = Norm::rmsnorm}, 1, Placement::pre,
-                     0);
+  EncoderModel model({.width = 6, .heads = 2, .ffn = 5, .norm = "rmsnorm"}, 1, Placement::pre, 0);
   int gains = 0;
   for (const auto& [parameter_name, parameter] : model.named_parameters()) {
     if (parameter_name.find("norm") == std::string::npos) continue;
@@ -122,13 +121,55 @@ TEST_CASE("EncoderModel: the losses of two slices add up to the loss of both") {
 TEST_CASE("for_each_slice: every image once, in order, at most sixteen at a time") {
   for (const std::int64_t images : {1, 15, 16, 17, 37, 256}) {
     std::int64_t next = 0;
-    for_each_slice(images, [&](std::int64_t first, std::int64_t last) {
+    for_each_slice({}, images, [&](std::int64_t first, std::int64_t last) {
       CHECK(first == next);
       CHECK(last > first);
       CHECK(last - first <= 16);
       next = last;
     });
     CHECK(next == images);
+  }
+}
+
+TEST_CASE("for_each_slice: all images at once where the norm looks at the whole batch") {
+  int slices = 0;
+  for_each_slice({.norm = "batchnorm"}, 37, [&](std::int64_t first, std::int64_t last) {
+    CHECK(first == 0);
+    CHECK(last == 37);
+    ++slices;
+  });
+  CHECK(slices == 1);
+}
+
+TEST_CASE("EncoderModel: adaln-zero is the identity although all matrices are drawn") {
+  EncoderModel model({.width = 6, .heads = 2, .ffn = 5}, 3, Placement::ada_ln_zero, 0);
+  Tape tape;
+  Generator generator(1);
+  const Var x = tape.constant(generator.randn({2, 16, 6}));
+  Tensor last;  // what the blocks make of x
+  model.encoder().set_tap([&](const std::string& tap, const Var& value) {
+    if (tap == "norm.input") last = value.value();
+  });
+  model.encoder().forward(x);
+  CHECK(max_abs_difference(last, x.value()) == 0.0);
+}
+
+TEST_CASE("EncoderModel: DeepNorm's beta is on every matrix but W_Q and W_K") {
+  const EncoderModel::Config config{.width = 6, .heads = 2, .ffn = 5};
+  constexpr std::int64_t kDepth = 2;
+  EncoderModel plain(config, kDepth, Placement::post, 3),
+      deep(config, kDepth, Placement::deep_norm, 3);
+  const double beta = std::pow(8.0 * kDepth, -0.25);
+  for (const auto& [parameter_name, parameter] : plain.named_parameters()) {
+    if (parameter->value.rank() != 2) continue;
+    CAPTURE(parameter_name);
+    const bool in_proj = parameter_name.ends_with("in_proj_weight");
+    const bool head = parameter_name == "head.weight";
+    const Tensor& other = deep.parameter(parameter_name).value;
+    for (std::int64_t i = 0; i < parameter->value.numel(); ++i) {
+      const bool scaled = !head && (!in_proj || i >= 2 * 6 * 6);
+      CHECK(other.data()[i] == parameter->value.data()[i] * (scaled ? beta : 1.0));
+    }
   }
 }
 

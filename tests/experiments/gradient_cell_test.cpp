@@ -68,6 +68,37 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("measure_depths: bit for bit what one depth at a time gives, in the order of the cells") {
+  const Tokens tokens = tokens_of(load_digits().range(0, 17));  // two slices
+  for (const PlacementEntry& each : nn::placements()) {
+    if (each.placement == Placement::deep_norm) continue;
+    CAPTURE(each.name);
+    const EncoderModel::Config config{.width = 6, .heads = 2, .ffn = 5};
+    const std::vector<GradientCell> cells{
+        {3, each.placement, 1, 0.5}, {1, each.placement, 1, 0.5}, {4, each.placement, 1, 0.5}};
+    const auto together = measure_depths(config, cells, tokens);
+    REQUIRE(together.size() == cells.size());
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      CHECK(together[i].w2_grad_norm.size() == static_cast<std::size_t>(cells[i].layers));
+      CHECK(same(together[i], measure_gradients(config, cells[i], tokens)));
+    }
+  }
+}
+
+TEST_CASE("measure_depths: cells that differ in more than depth are refused") {
+  const Tokens tokens = tokens_of(load_digits().range(0, 1));
+  const EncoderModel::Config config{.width = 6, .heads = 2, .ffn = 5};
+  const GradientCell cell{2, Placement::pre, 0, 1.0};
+  const auto refused = [&](const std::vector<GradientCell>& cells) {
+    CHECK_THROWS_AS(measure_depths(config, cells, tokens), std::invalid_argument);
+  };
+  refused({});
+  refused({cell, {1, Placement::post, 0, 1.0}});
+  refused({cell, {1, Placement::pre, 1, 1.0}});
+  refused({cell, {1, Placement::pre, 0, 0.5}});
+  refused({{1, Placement::deep_norm, 0, 1.0}, {2, Placement::deep_norm, 0, 1.0}});
+}
+
 TEST_CASE("measure_gradients: the loss of slices is the loss of all images") {
   // 16 images are one slice, 17 two: the mean over tokens joins them as the sizes weigh.
   const EncoderModel::Config config{.width = 6, .heads = 2, .ffn = 5};

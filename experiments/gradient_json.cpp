@@ -1,0 +1,55 @@
+// Tested by tests/experiments/cell_log_test.cpp.
+#include "experiments/gradient_json.hpp"
+
+#include <stdexcept>
+
+#include "experiments/json_number.hpp"
+
+namespace normlab {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Key {
+  const char* name;
+  std::vector<double> GradientMeasurement::*list;
+};
+constexpr Key kLists[] = {{"w1_grad_norm", &GradientMeasurement::w1_grad_norm},
+                          {"w2_grad_norm", &GradientMeasurement::w2_grad_norm},
+                          {"in_proj_grad_norm", &GradientMeasurement::in_proj_grad_norm},
+                          {"out_proj_grad_norm", &GradientMeasurement::out_proj_grad_norm},
+                          {"stream_sq_norm_per_d", &GradientMeasurement::stream_sq_norm_per_d}};
+
+const Json& value_at(const Json& json, const char* key) {
+  if (!json.is_object() || !json.contains(key)) {
+    throw std::runtime_error(std::string("measurement: there is no ") + key);
+  }
+  return json.at(key);
+}
+
+}  // namespace
+
+Json json_of(const GradientMeasurement& measurement) {
+  Json json = {{"loss", json_number(measurement.loss)}};
+  for (const Key& key : kLists) {
+    Json& list = json[key.name] = Json::array();
+    for (double value : measurement.*key.list) list.push_back(json_number(value));
+  }
+  return json;
+}
+
+GradientMeasurement measurement_from(const Json& json) {
+  GradientMeasurement measurement;
+  measurement.loss = number_from(value_at(json, "loss"));
+  for (const Key& key : kLists) {
+    const Json& list = value_at(json, key.name);
+    if (!list.is_array()) {
+      throw std::runtime_error(std::string("measurement: not a list: ") + key.name);
+    }
+    for (const Json& value : list) (measurement.*key.list).push_back(number_from(value));
+  }
+  return measurement;
+}
+
+}  // namespace normlab

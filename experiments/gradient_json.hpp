@@ -1,0 +1,15 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "experiments/gradient_cell.hpp"
+
+namespace normlab {
+
+// A measurement under the keys of every experiment's JSON: loss, w1_grad_norm, w2_grad_norm,
+// in_proj_grad_norm, out_proj_grad_norm, stream_sq_norm_per_d. Reading gives the same doubles back;
+// it throws std::runtime_error if a key is missing or not a number or a list of numbers.
+nlohmann::ordered_json json_of(const GradientMeasurement& measurement);
+GradientMeasurement measurement_from(const nlohmann::ordered_json& json);
+
+}  // namespace normlab

@@ -1,0 +1,44 @@
+// Tested through the programs by tests/experiments.
+#include "experiments/outputs.hpp"
+
+#include "core/check.hpp"
+#include "experiments/atomic_file.hpp"
+
+namespace normlab {
+
+void add_outputs(CLI::App& app, Outputs& outputs) {
+  app.add_option("--json", outputs.json, "also write every number to this file")
+      ->check(command_line::a_path());
+  app.add_option("--report", outputs.report,
+                 "also write figures and tables to this HTML page\n(figures need gnuplot)")
+      ->check(command_line::a_path());
+  app.add_option("--figures", outputs.figures, "also write the figures to this folder, as SVG")
+      ->check(command_line::a_path());
+}
+
+void check_outputs(const std::string& program, const Outputs& outputs,
+                   const std::vector<std::pair<std::string, std::string>>& others) {
+  std::vector<std::pair<std::string, std::string>> files = others;
+  files.emplace_back("--json", outputs.json);
+  files.emplace_back("--report", outputs.report);
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    for (std::size_t j = i + 1; j < files.size(); ++j) {
+      check(files[i].second.empty() || files[i].second != files[j].second, program, files[j].first,
+            "must name another file than " + files[i].first, files[j].second);
+    }
+  }
+  if (!outputs.json.empty()) check_writable(outputs.json);
+  if (!outputs.report.empty()) check_writable(outputs.report);
+  if (!outputs.figures.empty()) check_figures_folder(outputs.figures);
+}
+
+void write_outputs(const Outputs& outputs, const std::function<std::string()>& json,
+                   const std::function<Report()>& report) {
+  if (!outputs.json.empty()) write_atomically(outputs.json, json());
+  if (outputs.report.empty() && outputs.figures.empty()) return;
+  const Report page = report();
+  if (!outputs.report.empty()) write_atomically(outputs.report, html_of(page));
+  if (!outputs.figures.empty()) write_figures(page.figures, outputs.figures);
+}
+
+}  // namespace normlab

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "experiments/command_line.hpp"
+#include "experiments/report.hpp"
+
+namespace normlab {
+
+// The files that a program writes when asked to; empty where it was not.
+struct Outputs {
+  std::string json;     // --json FILE: every number
+  std::string report;   // --report FILE: figures and tables as one HTML page
+  std::string figures;  // --figures FOLDER: the figures as SVG
+};
+
+void add_outputs(CLI::App& app, Outputs& outputs);
+
+// Before a long computation: throws std::invalid_argument if two options name the same file, and
+// std::runtime_error if one cannot be written. `others` are more files of the command line, under
+// the options that name them.
+void check_outputs(const std::string& program, const Outputs& outputs,
+                   const std::vector<std::pair<std::string, std::string>>& others = {});
+
+// Writes what was asked for, atomically. `report` is made only if it is wanted.
+void write_outputs(const Outputs& outputs, const std::function<std::string()>& json,
+                   const std::function<Report()>& report);
+
+}  // namespace normlab

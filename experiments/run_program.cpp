@@ -1,0 +1,46 @@
+// Tested through docs/examples/my_norm by the package test.
+#include "experiments/run_program.hpp"
+
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "experiments/attention_logits.hpp"
+#include "experiments/command_line.hpp"
+#include "experiments/compare_norms.hpp"
+#include "experiments/init_gradients.hpp"
+#include "experiments/norm_card.hpp"
+
+namespace normlab {
+
+namespace {
+
+struct Program {
+  const char* name;
+  int (*main)(int argc, const char* const* argv);
+};
+constexpr Program kPrograms[] = {{"attention_logits", attention_logits_main},
+                                 {"compare_norms", compare_norms_main},
+                                 {"init_gradients", init_gradients_main},
+                                 {"norm_card", norm_card_main}};
+
+}  // namespace
+
+int run_program(int argc, const char* const* argv) {
+  const std::string_view wanted = argc > 1 ? argv[1] : "";
+  std::string names;
+  for (const Program& program : kPrograms) {
+    if (wanted == program.name) return program.main(argc - 1, argv + 1);
+    names += (names.empty() ? "" : ", ") + std::string(program.name);
+  }
+  if (wanted == "--help") {
+    fmt::print("An experiment, then its arguments: {}\n", names);
+    return 0;
+  }
+  fmt::print(stderr, "the first argument must be one of {}, got {}\n", names,
+             wanted.empty() ? "nothing" : wanted);
+  return command_line::kBadInput;
+}
+
+}  // namespace normlab

@@ -1,0 +1,99 @@
+#!/bin/sh
+# The other programs as a user runs them: what --help shows, what is refused and how, and that a
+# killed run goes on where it stopped.
+#   e2e_programs.sh <folder of the programs> <empty folder to work in>
+set -u
+programs=$1 work=$2
+rm -rf "$work" && mkdir -p "$work" && cd "$work" || exit 1
+failures=0 checks=0
+
+fail() {
+  failures=$((failures + 1))
+  echo "FAILED: $*" >&2
+}
+
+# run <command...>: sets code; standard output and error are in the files out and err.
+run() {
+  checks=$((checks + 1))
+  "$@" >out 2>err
+  code=$?
+}
+
+# refused <program> <part of the message> <arguments...>: exit code 2, one line, nothing computed.
+refused() {
+  program=$1 part=$2
+  shift 2
+  run timeout 20 "$programs/$program" "$@"
+  [ "$code" -eq 2 ] || fail "$program $*: exit code $code"
+  [ "$(wc -l <err)" -eq 1 ] || fail "$program $*: $(wc -l <err) lines on standard error: $(cat err)"
+  [ ! -s out ] || fail "$program $*: standard output is not empty"
+  case $(cat err) in
+    "$program: "*"$part"*) ;;
+    *) fail "$program $*: \"$part\" is not in: $(cat err)" ;;
+  esac
+}
+
+for program in attention_logits compare_norms norm_card; do
+  run "$programs/$program" --help
+  [ "$code" -eq 0 ] || fail "$program --help: exit code $code"
+  [ "$(awk 'length > 80' out | wc -l)" -eq 0 ] || fail "$program --help is wider than 80 columns"
+  for word in layernorm dyt --json --report --figures 'Exit code'; do
+    grep -qF -e "$word" out || fail "$program --help does not name $word"
+  done
+  run "$programs/$program" --version
+  [ "$code" -eq 0 ] || fail "$program --version: exit code $code"
+  refused "$program" 'not expected' --nonsense
+  refused "$program" '--width: must be a whole number' --width -1
+  refused "$program" 'cannot be written' --json nowhere/cells.json
+  refused "$program" 'must name another file than --json' --json same --report same
+  refused "$program" 'must name a file' --json ''
+done
+grep -q adaln-zero out && fail 'norm_card has no placements'
+
+refused norm_card '--norm: must be one of layernorm' --norm foo
+refused norm_card '--eps: must be a finite number of at least 0, got -1' --eps -1
+refused attention_logits '--qk-norm: must be one of none, cosine' --qk-norm batchnorm
+refused attention_logits '--scale: must be a finite number of at least 0, got nan' --scale nan
+refused attention_logits 'must be a positive multiple of --heads, got 10 with 4 heads' --width 10
+refused compare_norms '--placement: must be one of post, pre' --placement sideways
+refused compare_norms '--layers: must differ from one another' --layers 2 2
+refused compare_norms '--images: must be a whole number from 2 to 1797, got 1' --images 1
+echo 'a,b' >not_a_log
+refused compare_norms 'is no log of an experiment' --resume not_a_log
+[ "$(cat not_a_log)" = 'a,b' ] || fail 'a file that is no log was changed'
+
+# A norm and placement that init_gradients did not have from the start.
+for option in '--norm batchnorm' '--norm dyt' '--placement adaln-zero rezero' '--placement deepnorm'; do
+  # shellcheck disable=SC2086  # the option and its values
+  run "$programs/init_gradients" --images 2 --layers 2 --seeds 0 --width 8 --heads 2 --ffn 8 $option
+  [ "$code" -eq 0 ] || fail "init_gradients $option: exit code $code: $(cat err)"
+done
+
+# A run that is killed leaves the cells it had; the next one computes the rest and prints the same.
+small() {
+  "$programs/compare_norms" --norm layernorm rmsnorm --placement post pre --layers 6 12 \
+    --seeds 0 1 --images 16 "$@"
+}
+run small --threads 1 --quiet --json whole.json
+[ "$code" -eq 0 ] || fail "compare_norms: exit code $code: $(cat err)"
+small --threads 1 --quiet --resume cells.jsonl --json never.json &
+running=$!
+tries=0
+while [ "$(wc -l <cells.jsonl 2>/dev/null || echo 0)" -lt 4 ] && [ $tries -lt 600 ]; do
+  sleep 0.05
+  tries=$((tries + 1))
+done
+kill -9 $running 2>/dev/null
+wait $running 2>/dev/null
+before=$(wc -l <cells.jsonl)
+[ "$before" -ge 4 ] && [ "$before" -lt 17 ] || fail "killed with $before lines in the log"
+[ ! -e never.json ] || fail 'a killed run wrote its result'
+printf '{"cell":{"norm"' >>cells.jsonl # as if it had been killed while writing
+run small --quiet --resume cells.jsonl --json resumed.json --threads 2
+[ "$code" -eq 0 ] || fail "resumed: exit code $code: $(cat err)"
+cmp -s whole.json resumed.json || fail 'a resumed run differs from an uninterrupted one'
+[ "$(wc -l <cells.jsonl)" -eq 17 ] || fail "the log has $(wc -l <cells.jsonl) lines, not 17"
+refused compare_norms 'belongs to a run of other options' --resume cells.jsonl --images 32
+
+echo "$checks runs, $failures failures"
+[ "$failures" -eq 0 ]
