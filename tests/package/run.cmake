@@ -20,6 +20,29 @@ run("${CMAKE_COMMAND}" -S "${CONSUMER_DIR}" -B "${WORK_DIR}/build" -G "${GENERAT
 run("${CMAKE_COMMAND}" --build "${WORK_DIR}/build" --config "${CONFIG}")
 run("${WORK_DIR}/build/consumer")
 
+# The project of docs/adding-a-norm.md, and every command of that page on sizes that take no time.
+run("${CMAKE_COMMAND}" -S "${SOURCE_DIR}/docs/examples/my_norm" -B "${WORK_DIR}/my_norm"
+  -G "${GENERATOR}" "-DCMAKE_BUILD_TYPE=${CONFIG}" "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}"
+  "-DCMAKE_CXX_FLAGS=${cxx_flags}" "-DCMAKE_PREFIX_PATH=${prefix}"
+  -DCMAKE_FIND_PACKAGE_NO_PACKAGE_REGISTRY=ON)
+run("${CMAKE_COMMAND}" --build "${WORK_DIR}/my_norm" --config "${CONFIG}")
+set(my_norm "${WORK_DIR}/my_norm/my_norm")
+execute_process(COMMAND "${my_norm}" check OUTPUT_VARIABLE findings COMMAND_ERROR_IS_FATAL ANY)
+file(READ "${SOURCE_DIR}/docs/examples/my_norm/check.txt" expected)
+if(NOT findings STREQUAL expected)
+  message(FATAL_ERROR "my_norm check printed:\n${findings}instead of:\n${expected}")
+endif()
+set(tiny --seeds 0 --images 2)
+run("${my_norm}" norm_card --norm meanabs)
+run("${my_norm}" compare_norms --norm layernorm rmsnorm meanabs --placement post pre
+  --layers 1 2 ${tiny})
+run("${my_norm}" init_gradients --norm meanabs --layers 1 ${tiny})
+run("${my_norm}" attention_logits --qk-norm none meanabs ${tiny})
+execute_process(COMMAND "${my_norm}" nonsense RESULT_VARIABLE code ERROR_VARIABLE message)
+if(NOT code EQUAL 2 OR NOT message MATCHES "must be one of attention_logits")
+  message(FATAL_ERROR "my_norm nonsense: exit code ${code}: ${message}")
+endif()
+
 # The installed programs run from a foreign directory, and nothing installed names this checkout.
 file(GLOB programs "${prefix}/bin/*")
 foreach(program IN LISTS programs)
