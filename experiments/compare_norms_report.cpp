@@ -157,9 +157,8 @@ Table placement_table(const CompareNormsOptions& options) {
 std::vector<std::string> what_to_look_for() {
   return {
       "Placement decides more than the norm: rows of one placement resemble one another. The "
-      "exceptions are norms that do not fix a token's size (batchnorm, instancenorm, groupnorm "
-      "over "
-      "other axes, dyt not at all).",
+      "exceptions are adaln, whose gain is computed, and norms that do not fix a token's size: "
+      "batchnorm, instancenorm and groupnorm, which look along other axes, and dyt.",
       "Stream: post and deepnorm keep it level, because a norm stands on it. It grows in pre, "
       "sandwich and res-post; in the last two every branch adds a token of size 1, whatever its "
       "weights, so that the growth at initialization is a straight line with a slope that training "

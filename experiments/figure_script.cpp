@@ -86,9 +86,13 @@ std::vector<double> own_ticks(const std::set<double>& values, const Range& range
     return log ? std::log(x / range.low) / std::log(range.high / range.low)
                : (x - range.low) / (range.high - range.low);
   };
-  constexpr double kClosest = 0.055;  // of the axis
+  constexpr double kLetter = 0.022, kSpace = 0.02;  // of the axis
+  const auto half = [](double x) {
+    return 0.5 * kLetter * static_cast<double>(fmt::format("{:g}", x).size());
+  };
   for (auto each = values.begin(); std::next(each) != values.end(); ++each) {
-    if (place(*std::next(each)) - place(*each) < kClosest) return {};
+    const double next = *std::next(each);
+    if (place(next) - place(*each) < half(*each) + half(next) + kSpace) return {};
   }
   return {values.begin(), values.end()};
 }
@@ -119,7 +123,9 @@ void add_plots(const Series& series, std::size_t index, std::size_t points, int&
   const std::string title = "title " + gnuplot_quoted(series.name);
   constexpr const char* kTheoryDashes[] = {"(2,4)", "(9,4,2,4)", "(14,5)"};
   constexpr const char* kDashes[] = {"solid", "(9,4)", "(4,3)", "(12,3,3,3)", "(6,6)"};
-  constexpr int kMarks[] = {7, 5, 9, 13, 6, 4};
+  // Filled and open circle, square, triangle, diamond. When the colours begin again, marks differ.
+  constexpr int kMarks[] = {7, 5, 9, 13, 6, 4, 8, 12};
+  const int mark = kMarks[(styled % kSeriesColors + styled / kSeriesColors * 4) % 8];
   if (series.kind == Series::Kind::theory) {
     lines.push_back(
         fmt::format("{} using 1:2 with lines linecolor rgb 'black' linewidth 1.5 dashtype {} {}",
@@ -128,8 +134,7 @@ void add_plots(const Series& series, std::size_t index, std::size_t points, int&
   }
   const std::string color = fmt::format(
       "rgb '{}'", kSeriesPalette[static_cast<std::size_t>(styled % kSeriesColors)].light);
-  const std::string marks =
-      fmt::format("linecolor {} pointtype {} pointsize 0.9", color, kMarks[styled % 6]);
+  const std::string marks = fmt::format("linecolor {} pointtype {} pointsize 0.9", color, mark);
   if (series.kind == Series::Kind::points) {
     lines.push_back(fmt::format("{} using 1:2 with points {} {}", data, marks, title));
   } else {

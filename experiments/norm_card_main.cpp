@@ -63,12 +63,13 @@ int norm_card_main(int argc, const char* const* argv) {
       kProgram);
   app.set_version_flag("--version", std::string("normlab ") + NORMLAB_VERSION);
   app.footer("Exit code: 0; 1 if a gradient or invariance is wrong; 2 for bad usage.");
-  command_line::add_choice(app, "--norm", line.norm, "the norm", nn::norms().names())
-      ->default_str("a table of all");
+  command_line::add_choice(app, "--norm", line.norm, "the norm (a table without)",
+                           nn::norms().names())
+      ->default_str("all");
   app.add_option("--width", line.width, "width d of a token")
       ->transform(command_line::whole_number(3, 512))
       ->capture_default_str();
-  app.add_option("--eps", line.eps, "in place of the layer's own (ignored by layers without)")
+  app.add_option("--eps", line.eps, "in place of the layer's own (ignored by\nlayers without one)")
       ->check(command_line::number_at_least(0.0));
   add_outputs(app, line.outputs);
   return command_line::run(app, argc, argv, [&] { return run(line); });

@@ -70,16 +70,15 @@ for option in '--norm batchnorm' '--norm dyt' '--placement adaln-zero rezero' '-
 done
 
 # A run that is killed leaves the cells it had; the next one computes the rest and prints the same.
-small() {
-  "$programs/compare_norms" --norm layernorm rmsnorm --placement post pre --layers 6 12 \
-    --seeds 0 1 --images 16 "$@"
-}
-run small --threads 1 --quiet --json whole.json
+small='--norm layernorm rmsnorm --placement post pre --layers 6 12 --seeds 0 1 --images 16 --quiet'
+# shellcheck disable=SC2086  # several arguments
+run "$programs/compare_norms" $small --threads 1 --json whole.json
 [ "$code" -eq 0 ] || fail "compare_norms: exit code $code: $(cat err)"
-small --threads 1 --quiet --resume cells.jsonl --json never.json &
+# shellcheck disable=SC2086
+"$programs/compare_norms" $small --threads 1 --resume cells.jsonl --json never.json &
 running=$!
 tries=0
-while [ "$(wc -l <cells.jsonl 2>/dev/null || echo 0)" -lt 4 ] && [ $tries -lt 600 ]; do
+while [ "$(cat cells.jsonl 2>/dev/null | wc -l)" -lt 4 ] && [ $tries -lt 600 ]; do
   sleep 0.05
   tries=$((tries + 1))
 done
@@ -89,7 +88,8 @@ before=$(wc -l <cells.jsonl)
 [ "$before" -ge 4 ] && [ "$before" -lt 17 ] || fail "killed with $before lines in the log"
 [ ! -e never.json ] || fail 'a killed run wrote its result'
 printf '{"cell":{"norm"' >>cells.jsonl # as if it had been killed while writing
-run small --quiet --resume cells.jsonl --json resumed.json --threads 2
+# shellcheck disable=SC2086
+run "$programs/compare_norms" $small --resume cells.jsonl --json resumed.json --threads 2
 [ "$code" -eq 0 ] || fail "resumed: exit code $code: $(cat err)"
 cmp -s whole.json resumed.json || fail 'a resumed run differs from an uninterrupted one'
 [ "$(wc -l <cells.jsonl)" -eq 17 ] || fail "the log has $(wc -l <cells.jsonl) lines, not 17"

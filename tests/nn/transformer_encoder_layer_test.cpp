@@ -37,10 +37,12 @@ TEST_CASE("TransformerEncoderLayer: taps fire once each, in the order of the pla
       std::vector<std::string> seen;
       layer->set_tap([&](const std::string& name, const Var&) { seen.push_back(name); });
       output_of(*layer, random({2, 3, 6}));
-      const std::vector<std::string> pre{"input", "norm1.input", "self_attn.output", "norm2.input",
+      const std::vector<std::string> pre{"input",         "norm1.input",      "self_attn.query",
+                                         "self_attn.key", "self_attn.output", "norm2.input",
                                          "ffn.output"};
-      const std::vector<std::string> post{"input", "self_attn.output", "norm1.input", "ffn.output",
-                                          "norm2.input"};
+      const std::vector<std::string> post{
+          "input",       "self_attn.query", "self_attn.key", "self_attn.output",
+          "norm1.input", "ffn.output",      "norm2.input"};
       CHECK(seen == (norm_first ? pre : post));
     }
   }
