@@ -125,10 +125,12 @@ std::vector<std::string> attention_variants() {
 double logit_bound(const AttentionLogitsOptions& options, const std::string& variant) {
   constexpr double kInverseTau = 10.0;
   if (variant == "cosine") return kInverseTau;
-  if (variant == "none" || !nn::norms().at(variant).properties.scale_invariant) {
-    return std::numeric_limits<double>::infinity();
+  for (const char* of_unit_size : {"layernorm", "rmsnorm", "scalenorm", "convnext"}) {
+    if (variant == of_unit_size) {
+      return std::sqrt(static_cast<double>(options.width / options.heads));
+    }
   }
-  return std::sqrt(static_cast<double>(options.width / options.heads));
+  return std::numeric_limits<double>::infinity();
 }
 
 void check_options(const AttentionLogitsOptions& options) {

@@ -44,8 +44,9 @@ struct AttentionLogitsResult {
 std::vector<std::string> attention_variants();
 
 // No logit of this variant can be larger, whatever the weights, while its norm is as it was built:
-// sqrt(head width) for norms that fix a token's size, since |q k| <= |q| |k|; 1/tau = 10 for
-// cosine; infinity for the others.
+// sqrt(head width) for the norms that bring a token of width d to the size sqrt(d) (layernorm,
+// rmsnorm, scalenorm, convnext), since |q k| <= |q| |k|; 1/tau = 10 for cosine; infinity, which is
+// no bound, for the others.
 double logit_bound(const AttentionLogitsOptions& options, const std::string& variant);
 
 // Throws std::invalid_argument before anything is computed.

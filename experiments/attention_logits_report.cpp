@@ -95,9 +95,10 @@ Report report_of(const AttentionLogitsResult& result, const std::string& command
        {"heads", std::to_string(options.heads)},
        {"images", std::to_string(options.images)},
        {"seeds", fmt::format("{}", fmt::join(options.seeds, ", "))}},
-      {"Without normalization logits grow with the square of the scale. Past some tens the "
-       "softmax gives nearly all weight to one key, and its derivative, with it the gradient of "
-       "W_Q and W_K, all but vanishes: attention can no longer learn where to look.",
+      {"Without normalization logits grow with the square of the scale, and past some hundreds the "
+       "softmax gives nearly all weight to one key. Its derivative goes with that. The gradient of "
+       "W_Q and W_K has the scale as a factor, so that it holds on for longer, and is gone where "
+       "ViT-22B diverged: attention can no longer learn where to look.",
        "A norm of queries and keys takes the scale out: logits cannot pass the square root of "
        "the head's width, whatever the weights. Cosine attention bounds them by 1/tau.",
        "The gradient falls with normalization, too, as 1/scale: the output does not depend on "
