@@ -33,4 +33,20 @@ Spread spread(const std::vector<double>& values) {
           *std::max_element(values.begin(), values.end())};
 }
 
+Estimate estimate(const std::vector<double>& values) {
+  check(!values.empty(), "estimate", "values", "must be at least one", "none");
+  const auto n = static_cast<double>(values.size());
+  double mean = 0.0, squares = 0.0;
+  for (double value : values) mean += value / n;
+  for (double value : values) squares += (value - mean) * (value - mean);
+  if (values.size() == 1) return {mean, std::numeric_limits<double>::infinity()};
+  return {mean, std::sqrt(squares / (n - 1.0) / n)};
+}
+
+Estimate root_mean(const std::vector<double>& squares) {
+  const Estimate of_squares = estimate(squares);
+  const double root = std::sqrt(of_squares.mean);
+  return {root, of_squares.error / (2.0 * root)};
+}
+
 }  // namespace normlab

@@ -13,4 +13,13 @@ struct Spread {
 };
 Spread spread(const std::vector<double>& values);
 
+// A mean and its standard error, which one value says nothing about: infinite.
+struct Estimate {
+  double mean, error;
+};
+Estimate estimate(const std::vector<double>& values);
+// The root of the mean of squares, given the squares; its error is that of the mean, to first
+// order.
+Estimate root_mean(const std::vector<double>& squares);
+
 }  // namespace normlab

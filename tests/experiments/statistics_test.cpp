@@ -52,3 +52,18 @@ TEST_CASE("spread: one NaN shows wherever it stands") {
     CHECK(std::isnan(spread(values).largest));
   }
 }
+
+TEST_CASE("estimate: mean and standard error by hand") {
+  // Squared distances from 3 are 4, 0, 1 and 1: variance 2, of the mean 2/4.
+  const Estimate e = estimate({1.0, 3.0, 4.0, 4.0});
+  CHECK(e.mean == 3.0);
+  CHECK(std::abs(e.error - std::sqrt(0.5)) < 1e-15);
+  CHECK(estimate({7.0}).error == kInfinity);
+  CHECK_THROWS_AS(estimate({}), std::invalid_argument);
+}
+
+TEST_CASE("root_mean: the error of the squares' mean, divided by twice the root") {
+  const Estimate e = root_mean({1.0, 9.0, 17.0});  // mean 9, variance 64
+  CHECK(e.mean == 3.0);
+  CHECK(std::abs(e.error - 8.0 / std::sqrt(3.0) / 6.0) < 1e-15);
+}
