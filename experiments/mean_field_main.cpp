@@ -1,0 +1,138 @@
+// The command line of mean_field.
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "core/check.hpp"
+#include "experiments/atomic_file.hpp"
+#include "experiments/command_line.hpp"
+#include "experiments/mean_field.hpp"
+#include "experiments/progress_bar.hpp"
+
+namespace normlab {
+
+namespace {
+
+constexpr const char* kProgram = "mean_field";
+// Of the simplified network only: digits and the article decide them otherwise.
+constexpr const char* kSizesOfSimplified[] = {"--width",     "--tokens",  "--sequences",
+                                              "--ffn-ratio", "--classes", "--input-correlation"};
+
+struct CommandLine {
+  MeanFieldOptions options;
+  std::vector<std::string> placement_names{"post", "pre", "res-post"};
+  std::string network = "simplified";
+  std::int64_t ffn_ratio = 1;
+  std::string json, report, figures;
+  std::string command;  // as the report shows it
+  int threads = command_line::default_threads();
+  bool quiet = false;
+};
+
+void define_sizes(CLI::App& app, CommandLine& line) {
+  MeanFieldSetting& s = line.options.setting;
+  const auto size = [&](const char* option, std::int64_t& value, std::int64_t high,
+                        const char* help) {
+    app.add_option(option, value, help)
+        ->transform(command_line::whole_number(1, high))
+        ->capture_default_str();
+  };
+  size("--layers", s.layers, 1000, "depth L");
+  size("--seeds", line.options.seeds, 100'000, "how many seeds: 0, 1, ...");
+  size("--width", s.width, 8192, "width d of a token");
+  size("--tokens", s.tokens, 4096, "tokens of a sequence");
+  size("--sequences", s.sequences, 4096, "sequences");
+  size("--ffn-ratio", line.ffn_ratio, 64, "width of the feed-forward network / d");
+  size("--classes", s.classes, 65'536, "classes, one drawn for every token");
+  app.add_option("--input-correlation", s.input.within, "of two tokens of a sequence, from 0 to 1")
+      ->check(command_line::number_at_least(0.0))
+      ->capture_default_str();
+  app.add_option("--images", line.options.images, "digits, with --network article")
+      ->transform(command_line::whole_number(1, std::numeric_limits<std::int64_t>::max()))
+      ->capture_default_str();
+}
+
+void define(CLI::App& app, CommandLine& line) {
+  app.set_version_flag("--version", std::string("normlab ") + NORMLAB_VERSION);
+  app.footer("Exit code: 0; 1 if a number is not finite; 2 for bad usage or bad input.");
+  app.add_option("--network", line.network,
+                 "simplified: the one the theory is about;\narticle: that of init_gradients, "
+                 "on digits")
+      ->check(command_line::one_of({"simplified", "article"}))
+      ->capture_default_str();
+  app.add_option("--placement", line.placement_names, "any of post, pre, res-post")
+      ->check(command_line::one_of({"post", "pre", "res-post"}))
+      ->capture_default_str();
+  define_sizes(app, line);
+  app.add_option("--threads", line.threads,
+                 "cells computed at a time; the output does\nnot depend on it")
+      ->transform(command_line::whole_number(1, command_line::kMostThreads))
+      ->capture_default_str();
+  app.add_option("--json", line.json, "also write every number to this file")
+      ->check(command_line::a_path());
+  app.add_option("--report", line.report,
+                 "also write figures and tables to this HTML page\n(figures need gnuplot)")
+      ->check(command_line::a_path());
+  app.add_option("--figures", line.figures, "also write the figures to this folder, as SVG")
+      ->check(command_line::a_path());
+  app.add_flag("--quiet", line.quiet, "no tables and no progress bar");
+}
+
+// Everything that can be refused without computing is refused here.
+void complete(const CLI::App& app, CommandLine& line) {
+  MeanFieldOptions& options = line.options;
+  options.placements.clear();
+  for (const std::string& each : line.placement_names) {
+    options.placements.push_back(each == "post"  ? Placement::post
+                                 : each == "pre" ? Placement::pre
+                                                 : Placement::res_post);
+  }
+  options.setting.ffn = line.ffn_ratio * options.setting.width;
+  if (line.network == "article") {
+    options.network = MeanFieldOptions::Network::article;
+    for (const char* each : kSizesOfSimplified) {
+      check(app.count(each) == 0, kProgram, each, "must not be given with --network article",
+            "a value");
+    }
+  } else {
+    check(app.count("--images") == 0, kProgram, "--images", "must be given with --network article",
+          "--network simplified");
+  }
+  check_options(options);
+  if (!line.quiet) command_line::check_standard_output(kProgram);
+  check(line.json.empty() || line.json != line.report, kProgram, "--report",
+        "must name another file than --json", line.report);
+  if (!line.json.empty()) check_writable(line.json);
+  if (!line.report.empty()) check_writable(line.report);
+  if (!line.figures.empty()) check_figures_folder(line.figures);
+}
+
+int run(const CLI::App& app, CommandLine& line) {
+  complete(app, line);
+  MeanFieldResult result;
+  {
+    ProgressBar bar(!line.quiet);
+    result = run_mean_field(line.options, load_digits(), line.threads,
+                            [&bar](double done, double total) { bar.show(done, total); });
+  }
+  if (!line.quiet) command_line::print(kProgram, text_of(result));
+  if (!line.json.empty()) write_atomically(line.json, json_of(result));
+  if (!line.report.empty()) write_atomically(line.report, html_of(report_of(result, line.command)));
+  if (!line.figures.empty()) write_figures(figures_of(result), line.figures);
+  if (result.all_finite()) return 0;
+  fmt::print(stderr, "{}: some numbers are not finite\n", kProgram);
+  return command_line::kCheckFailed;
+}
+
+}  // namespace
+
+int mean_field_main(int argc, const char* const* argv) {
+  CommandLine line;
+  line.command = command_text(kProgram, argc, argv, {"--json", "--report", "--figures"});
+  CLI::App app("Mean-field theory of untrained transformers beside simulation, layer by layer",
+               kProgram);
+  define(app, line);
+  return command_line::run(app, argc, argv, [&] { return run(app, line); });
+}
+
+}  // namespace normlab
