@@ -129,7 +129,11 @@ Var TransformerEncoderLayer::attention(const Var& x, const AttentionMasks& masks
 
 Var TransformerEncoderLayer::feed_forward(const Var& x) {
   const Var hidden = activate(options_.activation, linear1.forward(x));
-  const Var output = dropout2.forward(linear2.forward(dropout.forward(hidden)));
+  const Var kept = dropout.forward(hidden);
+  show("linear2.input", kept);
+  const Var sum = linear2.forward(kept);
+  show("linear2.output", sum);
+  const Var output = dropout2.forward(sum);
   show("ffn.output", output);
   return output;
 }

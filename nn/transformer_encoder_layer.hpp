@@ -30,8 +30,10 @@ Var activate(Activation activation, const Var& x);
 // values of the ffn.
 //
 // Taps: input (the stream), then, in the order of the equation, norm1.input, self_attn.query,
-// self_attn.key, self_attn.output, norm2.input, ffn.output, as far as the placement has them. An
-// output is what the branch returns, before a norm or gate behind it.
+// self_attn.key, self_attn.output, norm2.input, linear2.input, linear2.output, ffn.output, as far
+// as the placement has them. A branch's output is what it returns, before a norm or gate behind it.
+// What linear2 reads and the gradient of what it returns are the two factors of its weight's
+// gradient, token by token.
 class TransformerEncoderLayer : public Module {
  public:
   struct Options {

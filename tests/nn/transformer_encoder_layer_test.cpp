@@ -39,10 +39,10 @@ TEST_CASE("TransformerEncoderLayer: taps fire once each, in the order of the pla
       output_of(*layer, random({2, 3, 6}));
       const std::vector<std::string> pre{"input",         "norm1.input",      "self_attn.query",
                                          "self_attn.key", "self_attn.output", "norm2.input",
-                                         "ffn.output"};
+                                         "linear2.input", "linear2.output",   "ffn.output"};
       const std::vector<std::string> post{
-          "input",       "self_attn.query", "self_attn.key", "self_attn.output",
-          "norm1.input", "ffn.output",      "norm2.input"};
+          "input",         "self_attn.query", "self_attn.key", "self_attn.output", "norm1.input",
+          "linear2.input", "linear2.output",  "ffn.output",    "norm2.input"};
       CHECK(seen == (norm_first ? pre : post));
     }
   }

@@ -163,8 +163,9 @@ TEST_CASE("TransformerEncoder: every tap fires once per forward, in train and in
     CHECK(max_abs_difference(output_of(*encoder, x), output_of(*untapped, x)) == 0.0);
     std::vector<std::string> expected;
     for (const std::string layer : {"layers.0.", "layers.1."}) {
-      for (const char* point : {"input", "norm1.input", "self_attn.query", "self_attn.key",
-                                "self_attn.output", "norm2.input", "ffn.output"}) {
+      for (const char* point :
+           {"input", "norm1.input", "self_attn.query", "self_attn.key", "self_attn.output",
+            "norm2.input", "linear2.input", "linear2.output", "ffn.output"}) {
         expected.push_back(layer + point);
       }
     }

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "experiments/discrepancy_cell.hpp"
+#include "experiments/jobs.hpp"
+
+namespace normlab {
+
+// What separates the source article's measurement from that of Xiong et al. (2020): the same
+// quantities on a ladder of settings that differ in one thing at a time. The defaults are the
+// published run.
+struct DiscrepancyOptions {
+  std::vector<Rung> rungs = ladder();
+  std::vector<std::int64_t> layers{6, 12, 24};  // at least two, for an exponent
+  std::vector<std::uint64_t> seeds{0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+  std::int64_t large_seeds = 3;  // large rungs get only the first so many of the seeds
+  // Cells with at least this layers * width^2 (24 layers of width 512 have 6.3 million) are
+  // computed in two parts, by two threads if there are as many.
+  std::int64_t split_from = 5'000'000;
+
+  // 12 if among the layers, else the deepest: where profiles are compared.
+  std::int64_t profile_layers() const;
+  std::vector<std::uint64_t> seeds_of(const Rung& rung) const;
+  int parts_of(const Setting& setting, std::int64_t depth) const;
+};
+
+struct DiscrepancyResult {
+  struct Cell {
+    DiscrepancyCell cell;
+    DiscrepancyMeasurement measured;
+  };
+  DiscrepancyOptions options;
+  std::vector<Cell> cells;  // rung by rung, in the order of the options
+
+  // Throws std::invalid_argument if it was not measured.
+  const DiscrepancyMeasurement& measurement(const DiscrepancyCell& cell) const;
+  const Rung& rung(const std::string& name) const;
+  bool all_finite() const;  // every gradient norm
+};
+
+// Throws std::invalid_argument for options that do not fit together, before anything is computed.
+void check_options(const DiscrepancyOptions& options);
+
+std::vector<DiscrepancyCell> needed_cells(const DiscrepancyOptions& options);
+
+// Computes the cells that `known` does not hold, in parallel; calls `finished` for each as soon as
+// it is done, one call at a time. The result does not depend on `threads`, nor on what was known.
+using CellFinished = std::function<void(const DiscrepancyResult::Cell&)>;
+DiscrepancyResult run_discrepancy(const DiscrepancyOptions& options, int threads,
+                                  const std::vector<DiscrepancyResult::Cell>& known = {},
+                                  const CellFinished& finished = {},
+                                  const JobProgress& progress = {});
+
+// The file of --json: a line that says what the run is, then a line for each cell. A cell read back
+// from its line is the same, bit for bit.
+std::string header_line(const DiscrepancyOptions& options);
+std::string line_of(const DiscrepancyResult::Cell& cell);
+// Throws std::runtime_error naming `source` for a line that is not a cell's.
+DiscrepancyResult::Cell parse_cell(const std::string& line, const std::string& source);
+
+std::string text_of(const DiscrepancyResult& result);
+
+// The program: 0; 1 when a number is not finite; 2 for bad usage.
+int discrepancy_main(int argc, const char* const* argv);
+
+}  // namespace normlab

@@ -1,0 +1,19 @@
+// Under ThreadSanitizer, too.
+#include <doctest/doctest.h>
+
+#include "tests/experiments/discrepancy_cases.hpp"
+
+using namespace normlab;
+
+TEST_CASE("run_discrepancy: every cell is the same, bit for bit, for every number of threads") {
+  const DiscrepancyOptions options = small_discrepancy();
+  const DiscrepancyResult serial = run_discrepancy(options, 1);
+  for (const int threads : {2, 3}) {
+    CAPTURE(threads);
+    const DiscrepancyResult parallel = run_discrepancy(options, threads);
+    REQUIRE(parallel.cells.size() == serial.cells.size());
+    for (std::size_t i = 0; i < serial.cells.size(); ++i) {
+      CHECK(line_of(parallel.cells[i]) == line_of(serial.cells[i]));
+    }
+  }
+}
