@@ -46,7 +46,7 @@ for refused in '--resume' '--rungs nonsense' '--layers 3' '--layers 2 x' '--json
 done
 
 "$program" --rungs article zero_qk --layers 2 3 --seeds 0 1 --report page.html >out || fail "report"
-grep -q '^zero_qk ' out && grep -q '<td>zero_qk</td>' page.html || fail "the tables lack a rung"
+grep -q '^zero_qk ' out && grep -q '>zero_qk</th>' page.html || fail "the tables lack a rung"
 "$program" --help >out || fail "--help"
 [ "$(awk 'length > 80' out)" = "" ] || fail "--help is wider than 80 columns"
 
