@@ -1,0 +1,300 @@
+#include "nn/optim/optimizer.hpp"
+
+#include <cmath>
+#include <deque>
+
+#include <doctest/doctest.h>
+
+#include "core/ops/cross_entropy.hpp"
+#include "nn/layer_norm.hpp"
+#include "nn/linear.hpp"
+#include "nn/optim/weight_average.hpp"
+#include "tests/support/module_checks.hpp"
+
+using namespace normlab;
+
+namespace {
+
+UpdateRule rule_of(const FixtureCase& fixture) {
+  const auto number = [&](const char* key, double fallback) {
+    return fixture.option_or(key, fallback);
+  };
+  const auto flag = [&](const char* key) { return fixture.option_or(key, false); };
+  if (fixture.kind == "sgd") {
+    return Sgd{number("momentum", Sgd{}.momentum), number("dampening", Sgd{}.dampening),
+               number("weight_decay", Sgd{}.weight_decay), flag("nesterov")};
+  }
+  const Adam own;
+  const double beta1 = number("beta1", own.beta1), beta2 = number("beta2", own.beta2),
+               eps = number("eps", own.eps);
+  if (fixture.kind == "adam") {
+    return Adam{beta1, beta2, eps, number("weight_decay", own.weight_decay), flag("amsgrad")};
+  }
+  if (fixture.kind == "adam_w") {
+    return AdamW{beta1, beta2, eps, number("weight_decay", AdamW{}.weight_decay), flag("amsgrad")};
+  }
+  REQUIRE(fixture.kind == "radam");
+  return RAdam{beta1, beta2, eps, number("weight_decay", RAdam{}.weight_decay)};
+}
+
+// The two parameters of a case and the gradients that they get (optimizer_cases.py).
+struct Run {
+  explicit Run(const FixtureCase& fixture)
+      : noise_w(tensor_of(fixture.input("noise_w"))),
+        noise_b(tensor_of(fixture.input("noise_b"))),
+        w{"w", tensor_of(fixture.input("w"))},
+        b{"b", tensor_of(fixture.input("b"))} {}
+
+  std::vector<ParameterGroup> groups(const FixtureCase& fixture) {
+    std::vector<ParameterGroup> both{{{&w}}, {{&b}}};
+    if (fixture.options.contains("b_weight_decay")) {
+      both[1].weight_decay = fixture.option<double>("b_weight_decay");
+    }
+    return both;
+  }
+
+  void set_gradients(std::int64_t t) {
+    w.grad = gradient(w.value, noise_w, t);
+    b.grad = t == 3 || t == 4 ? Tensor() : gradient(b.value, noise_b, t);
+  }
+
+  static Tensor gradient(const Tensor& value, const Tensor& noise, std::int64_t t) {
+    Tensor result = value;
+    double* g = result.mutable_data();
+    for (std::int64_t i = 0; i < value.numel(); ++i) {
+      g[i] = 0.7 * g[i] + noise.data()[t % 7 * value.numel() + i];
+    }
+    return result;
+  }
+
+  Tensor noise_w, noise_b;
+  Parameter w, b;
+};
+
+Parameter with_gradient(double value, double gradient) {
+  return {"w", Tensor::scalar(value), Tensor::scalar(gradient)};
+}
+
+// What one parameter is after these gradients.
+double after(const UpdateRule& rule, double lr, double value,
+             const std::vector<double>& gradients) {
+  Parameter w = with_gradient(value, 0.0);
+  Optimizer optimizer(std::vector<Parameter*>{&w}, rule);
+  for (const double each : gradients) {
+    w.grad = Tensor::scalar(each);
+    optimizer.step(lr);
+  }
+  return w.value.item();
+}
+
+}  // namespace
+
+TEST_CASE("Optimizer: SGD, Adam, AdamW and RAdam are PyTorch's over 50 steps") {
+  int seen = 0;
+  for (const char* kind : {"sgd", "adam", "adam_w", "radam"}) {
+    for (const FixtureCase& fixture : load_fixture_cases("optimizers.json", kind)) {
+      CAPTURE(fixture.name);
+      Run run(fixture);
+      Optimizer optimizer(run.groups(fixture), rule_of(fixture));
+      for (std::int64_t t = 1; t <= 50; ++t) {
+        run.set_gradients(t);
+        optimizer.step(fixture.option<double>("lr"));
+        const std::string number = std::to_string(t);
+        if (find_tensor(fixture.outputs, "w_" + number) == nullptr) continue;
+        CAPTURE(t);
+        CHECK(relative_error(run.w.value, tensor_of(fixture.output("w_" + number))) <= 1e-12);
+        CHECK(relative_error(run.b.value, tensor_of(fixture.output("b_" + number))) <= 1e-12);
+        ++seen;
+      }
+    }
+  }
+  CHECK(seen == 22 * 10);
+}
+
+TEST_CASE("Optimizer: a state that is saved and loaded continues bit for bit") {
+  for (const char* kind : {"sgd", "adam", "adam_w", "radam"}) {
+    for (const FixtureCase& fixture : load_fixture_cases("optimizers.json", kind)) {
+      CAPTURE(fixture.name);
+      Run whole(fixture), first(fixture);
+      Optimizer uninterrupted(whole.groups(fixture), rule_of(fixture));
+      const auto steps = [&](Run& run, Optimizer& optimizer, std::int64_t from, std::int64_t to) {
+        for (std::int64_t t = from; t <= to; ++t) {
+          run.set_gradients(t);
+          optimizer.step(0.05);
+        }
+      };
+      steps(whole, uninterrupted, 1, 12);
+      NamedTensors saved;
+      {
+        Optimizer before(first.groups(fixture), rule_of(fixture));
+        steps(first, before, 1, 5);
+        saved = before.state();
+      }
+      Optimizer resumed(first.groups(fixture), rule_of(fixture));
+      resumed.load_state(saved);
+      steps(first, resumed, 6, 12);
+      CHECK(max_abs_difference(first.w.value, whole.w.value) == 0.0);
+      CHECK(max_abs_difference(first.b.value, whole.b.value) == 0.0);
+    }
+  }
+}
+
+TEST_CASE("Optimizer: the first steps by hand, and where eps stands (B104, B106, B107, B109)") {
+  // m / (1 - 0.9) = g and sqrt(v / (1 - 0.999)) = |g|: g / (|g| + eps), whatever the size of g.
+  CHECK(std::abs(after(Adam{}, 1.0, 0.0, {1e-8}) + 0.5) <= 1e-12);
+  CHECK(std::abs(after(Adam{}, 1e-3, 2.0, std::vector<double>(100, 3.0)) - 1.9) <= 1e-8);
+  // RAdam is Adam without the root for five steps, and rectified at the sixth.
+  CHECK(std::abs(after(RAdam{}, 0.1, 0.0, std::vector<double>(5, 1e-3)) + 5e-4) <= 1e-15);
+  for (std::int64_t t = 1; t <= 5; ++t) CHECK(radam_rectification(0.999, t) == 0.0);
+  CHECK(std::abs(radam_rectification(0.999, 6) - 0.0258211) <= 1e-7);
+  const double sixth = after(RAdam{}, 0.1, 0.0, std::vector<double>(6, 1e-3)) + 5e-4;
+  CHECK(std::abs(sixth + 0.1 * 0.0258211) <= 1e-6);
+  CHECK(radam_rectification(0.99, 100000) > 0.99);
+  // Decoupled decay moves the weight even where the gradient is zero, coupled decay by lr itself.
+  CHECK(after(AdamW{.weight_decay = 0.5}, 0.1, 1.0, {0.0}) == 0.95);
+  CHECK(std::abs(after(Adam{.weight_decay = 0.5}, 0.1, 1.0, {0.0}) - 0.9) <= 1e-8);
+}
+
+TEST_CASE("Optimizer: without decay on norms and biases only matrices are decayed (B110)") {
+  Generator generator(1);
+  struct Model : Module {
+    explicit Model(Generator& random)
+        : linear(register_module("linear", std::make_unique<Linear>(3, 2, random))),
+          norm(register_module("norm", std::make_unique<LayerNorm>(2))) {}
+    Var forward(const Var& x) override { return norm.forward(linear.forward(x)); }
+    Linear& linear;
+    LayerNorm& norm;
+  } model(generator);
+  const auto groups = groups_without_decay_on_norms(model);
+  REQUIRE(groups.size() == 2);
+  REQUIRE(groups[0].parameters.size() == 1);
+  CHECK(groups[0].parameters[0]->name == "linear.weight");
+  CHECK(groups[1].parameters.size() == 3);
+
+  const Tensor matrix = model.linear.weight.value;
+  for (Parameter* each : model.parameters()) each->grad = Tensor::zeros(each->value.shape());
+  Optimizer optimizer(groups, AdamW{.weight_decay = 0.5});
+  optimizer.step(0.1);
+  CHECK(std::abs(norm(model.linear.weight.value) / norm(matrix) - 0.95) <= 1e-15);
+  CHECK(max_abs_difference(model.norm.weight->value, Tensor::ones({2})) == 0.0);
+}
+
+TEST_CASE("Optimizer: a group's rate, a parameter without gradient, and a shared one (B89)") {
+  Parameter fast = with_gradient(1.0, 1.0), slow = with_gradient(1.0, 1.0),
+            still{"still", Tensor::scalar(1.0)};
+  fast.name = "fast";
+  slow.name = "slow";
+  Optimizer optimizer({{{&fast, &still}}, {{&slow}, std::nullopt, 0.1}}, Sgd{});
+  optimizer.step(0.5);
+  CHECK(fast.value.item() == 0.5);
+  CHECK(slow.value.item() == 0.95);
+  CHECK(still.value.item() == 1.0);
+  CHECK(find_tensor(optimizer.state(), "still.step") == nullptr);
+  CHECK(find_tensor(optimizer.state(), "fast.step")->item() == 1.0);
+  CHECK(fast.grad.item() == 1.0);
+}
+
+TEST_CASE("Optimizer: micro-batches seeded by their share are the mean over all (B120)") {
+  // Losses 1, 1, 1 and 4, as w^T x of one weight: the mean is 7 / 4, the mean of means 5 / 2.
+  Generator generator(1);
+  Linear linear(1, 1, generator, {.bias = false});
+  const auto pass = [&](const Tensor& x, double share) {
+    Tape tape;
+    tape.backward(linear.forward(tape.constant(x)),
+                  Tensor::full({x.shape()[0], 1}, share / static_cast<double>(x.shape()[0])));
+  };
+  pass(Tensor({3, 1}, {1, 1, 1}), 3.0 / 4.0);
+  pass(Tensor({1, 1}, {4}), 1.0 / 4.0);
+  CHECK(linear.weight.grad.item() == 1.75);
+}
+
+TEST_CASE("Optimizer: options, groups and states that do not fit are refused") {
+  Parameter w = with_gradient(1.0, 1.0), other = with_gradient(1.0, 1.0);
+  const std::vector<Parameter*> one{&w};
+  const auto refuses = [&](const UpdateRule& rule, std::string_view message) {
+    check_refused([&] { Optimizer(one, rule); }, message);
+  };
+  refuses(Sgd{.momentum = -0.1}, "[Sgd] momentum: must be");
+  refuses(Sgd{.nesterov = true}, "[Sgd] nesterov: must come with a momentum");
+  refuses(Sgd{.momentum = 0.9, .dampening = 0.1, .nesterov = true}, "[Sgd] nesterov");
+  refuses(Adam{.beta1 = 1.0}, "[Adam, AdamW, RAdam] beta1, beta2: must be at least 0 and below 1");
+  refuses(RAdam{.eps = std::nan("")}, "[Adam, AdamW, RAdam] eps");
+  refuses(AdamW{.weight_decay = -1.0}, "[Adam, AdamW, RAdam] weight_decay");
+  check_refused(
+      [&] {
+        Optimizer(std::vector<Parameter*>{&w, &w}, Sgd{});
+      },
+      "[Optimizer] parameters: must be in one group each, once, got w");
+  check_refused(
+      [&] {
+        Optimizer(std::vector<Parameter*>{&w, &other}, Sgd{});
+      },
+      "[Optimizer] parameters: must have names of their own, got w");
+
+  Optimizer adam(one, Adam{});
+  check_refused([&] { adam.step(-1.0); }, "[Optimizer::step] lr");
+  check_refused([&] { adam.step(std::nan("")); }, "[Optimizer::step] lr");
+  adam.step(0.1);
+  NamedTensors state = adam.state();
+  const double before = w.value.item();
+  CHECK(state.size() == 3);
+  const auto refuses_state = [&](const NamedTensors& wrong, std::string_view message) {
+    check_refused([&] { adam.load_state(wrong); }, message);
+  };
+  refuses_state({state[0], state[1]}, "[Optimizer::load_state] state: must hold w.exp_avg_sq");
+  refuses_state({state[0], state[0]}, "[Optimizer::load_state] state: must hold each name once");
+  refuses_state({{"v.step", Tensor::scalar(1)}},
+                "[Optimizer::load_state] state: must hold nothing else, got v.step");
+  refuses_state({{"w.step", Tensor::scalar(0.5)}},
+                "[Optimizer::load_state] w.step: must be a positive");
+  refuses_state({state[0], {"w.exp_avg", Tensor::zeros({2})}, state[2]},
+                "[Optimizer::load_state] w.exp_avg: must have shape ()");
+  check_refused([&] { Optimizer(one, Adam{.amsgrad = true}).load_state(state); },
+                "[Optimizer::load_state] state: must hold w.max_exp_avg_sq");
+  CHECK(w.value.item() == before);
+  CHECK(max_abs_difference(*find_tensor(adam.state(), "w.exp_avg"), state[1].second) == 0.0);
+}
+
+TEST_CASE("WeightAverage: is PyTorch's AveragedModel with an exponential average") {
+  for (const FixtureCase& fixture : load_fixture_cases("optimizers.json", "weight_average")) {
+    const Tensor rows = tensor_of(fixture.input("w"));
+    const auto row = [&](std::int64_t i) {
+      return Tensor({3}, rows.values().subspan(static_cast<std::size_t>(3 * i), 3));
+    };
+    Parameter w{"w", row(0)};
+    WeightAverage average({&w}, fixture.option<double>("decay"));
+    for (std::int64_t i = 1; i < 6; ++i) {
+      w.value = row(i);
+      average.update();
+    }
+    average.swap();
+    CHECK(relative_error(w.value, tensor_of(fixture.output("average"))) <= 1e-15);
+    average.swap();
+    CHECK(max_abs_difference(w.value, row(5)) == 0.0);
+  }
+}
+
+TEST_CASE("WeightAverage: starts as a copy, is restored, and refuses what does not fit") {
+  Parameter w{"w", Tensor({2}, {1, 2})};
+  WeightAverage average({&w}, 0.5);
+  w.value = Tensor({2}, {3, 6});
+  average.update();
+  CHECK(max_abs_difference(average.state()[0].second, Tensor({2}, {2, 4})) == 0.0);
+  WeightAverage other({&w}, 0.5);
+  other.load_state(average.state());
+  other.swap();
+  CHECK(max_abs_difference(w.value, Tensor({2}, {2, 4})) == 0.0);
+  check_refused([&] { other.load_state({}); },
+                "[WeightAverage::load_state] state: must hold one tensor");
+  check_refused(
+      [&] {
+        other.load_state({{"v", w.value}});
+      },
+      "[WeightAverage::load_state] state: must hold w");
+  check_refused(
+      [&] {
+        other.load_state({{"w", Tensor::zeros({3})}});
+      },
+      "[WeightAverage::load_state] w: must have shape");
+  check_refused([&] { WeightAverage({&w}, 1.5); }, "[WeightAverage] decay");
+}
