@@ -1,9 +1,12 @@
 // Tested by tests/core/random_test.cpp against numbers made with PyTorch.
 #include "core/random.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <locale>
 #include <numbers>
 #include <numeric>
+#include <sstream>
 
 #include "core/check.hpp"
 
@@ -110,6 +113,41 @@ std::vector<std::int64_t> Generator::permutation(std::int64_t n) {
     std::swap(order[i], order[i + static_cast<std::size_t>(randint(rest))]);
   }
   return order;
+}
+
+// The standard gives the engine's state as text only: its 624 words and, in libstdc++, the place
+// among them. Whether a second normal is kept, and which, comes last.
+Tensor Generator::state() const {
+  std::stringstream text;
+  text.imbue(std::locale::classic());
+  text << engine_;
+  std::vector<double> numbers;
+  for (double number = 0.0; text >> number;) numbers.push_back(number);
+  numbers.push_back(second_of_pair_.has_value() ? 1.0 : 0.0);
+  numbers.push_back(second_of_pair_.value_or(0.0));
+  return Tensor({std::ssize(numbers)}, numbers);
+}
+
+void Generator::set_state(const Tensor& state) {
+  const std::size_t size = Generator().state().values().size();
+  const std::span<const double> numbers = state.values();
+  const bool holds =
+      state.rank() == 1 && numbers.size() == size &&
+      std::ranges::all_of(numbers.first(size - 1),
+                          [](double number) {
+                            return number >= 0.0 && number < 0x1p32 && number == std::floor(number);
+                          }) &&
+      numbers[size - 2] <= 1.0 && std::isfinite(numbers[size - 1]);
+  check(holds, "Generator::set_state", "state", "must be one that state() returned",
+        [&] { return "a tensor of shape " + state.shape().str(); });
+  std::stringstream text;
+  text.imbue(std::locale::classic());
+  for (const double number : numbers.first(size - 2)) {
+    text << static_cast<std::uint64_t>(number) << ' ';
+  }
+  text >> engine_;
+  second_of_pair_.reset();
+  if (numbers[size - 2] == 1.0) second_of_pair_ = numbers[size - 1];
 }
 
 }  // namespace normlab

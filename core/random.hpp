@@ -42,6 +42,12 @@ class Generator {
   // A random order of 0 .. n - 1.
   std::vector<std::int64_t> permutation(std::int64_t n);
 
+  // Where the stream stands, as whole numbers and the normal that is kept, (627): a generator that
+  // is given the state of another goes on like it. Throws std::invalid_argument, and changes
+  // nothing, for what is not a state.
+  Tensor state() const;
+  void set_state(const Tensor& state);
+
  private:
   std::mt19937 engine_;
   std::optional<double> second_of_pair_;

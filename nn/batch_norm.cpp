@@ -39,6 +39,15 @@ BatchNorm::BatchNorm(std::int64_t num_features, const Options& options)
         [&] { return std::to_string(num_features); });
   check_at_least("BatchNorm", "eps", options.eps, 0.0);
   if (options.momentum) check_probability("BatchNorm", "momentum", *options.momentum);
+  register_fact("norm", "BatchNorm");
+  register_fact("eps", options.eps);
+  register_fact("affine", options.affine);
+  register_fact("track_running_stats", options.track_running_stats);
+  if (options.track_running_stats) {
+    register_buffer("running_mean", running_mean);
+    register_buffer("running_var", running_var);
+    register_buffer("num_batches_tracked", num_batches_tracked);
+  }
   if (!options.affine) return;
   weight = &register_parameter("weight", Tensor::ones({num_features}));
   bias = &register_parameter("bias", Tensor::zeros({num_features}));
@@ -69,8 +78,8 @@ void BatchNorm::track(const Tensor& x) {
   const Var centre = mean(batch, axes, true);
   const auto count = static_cast<double>(x.numel() / num_features_);
   const Var unbiased = sum(square(batch - centre), axes) / (count - 1.0);
-  ++num_batches_tracked;
-  const double share = options_.momentum.value_or(1.0 / static_cast<double>(num_batches_tracked));
+  num_batches_tracked += Tensor::scalar(1.0);
+  const double share = options_.momentum.value_or(1.0 / num_batches_tracked.item());
   move_towards(running_mean, centre.value(), share);
   move_towards(running_var, unbiased.value(), share);
 }

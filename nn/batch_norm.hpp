@@ -33,7 +33,7 @@ class BatchNorm : public Module {
   // Not parameters: no gradient, moved by forward in train mode.
   Tensor running_mean;  // (C), starts at zero
   Tensor running_var;   // (C), starts at one
-  std::int64_t num_batches_tracked = 0;
+  Tensor num_batches_tracked = Tensor::scalar(0.0);
 
  private:
   void track(const Tensor& x);

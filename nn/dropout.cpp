@@ -9,6 +9,7 @@ namespace normlab {
 Dropout::Dropout(double p, Generator& generator) : p_(p) {
   check_probability("Dropout", "p", p);
   if (p > 0.0) generator_.manual_seed(generator.next64());
+  register_generator("generator", generator_);
 }
 
 Var Dropout::forward(const Var& x) { return training() ? dropout(x, p_, generator_) : x; }

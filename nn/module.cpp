@@ -7,17 +7,48 @@
 
 namespace normlab {
 
-void Module::collect(const std::string& prefix,
-                     std::vector<std::pair<std::string, Parameter*>>& into) {
-  for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    into.emplace_back(prefix + parameter_names_[i], &parameters_[i]);
-  }
-  for (auto& [name, child] : children_) child->collect(prefix + name + ".", into);
+namespace {
+
+template <typename T>
+void append(const std::string& prefix, const std::vector<std::pair<std::string, T>>& from,
+            std::vector<std::pair<std::string, T>>& to) {
+  for (const auto& [name, each] : from) to.emplace_back(prefix + name, each);
+}
+
+}  // namespace
+
+void Module::visit(const std::string& prefix,
+                   const std::function<void(const std::string&, Module&)>& f) {
+  f(prefix, *this);
+  for (auto& [name, child] : children_) child->visit(prefix + name + ".", f);
 }
 
 std::vector<std::pair<std::string, Parameter*>> Module::named_parameters() {
   std::vector<std::pair<std::string, Parameter*>> all;
-  collect("", all);
+  visit("", [&](const std::string& prefix, Module& module) {
+    for (std::size_t i = 0; i < module.parameters_.size(); ++i) {
+      all.emplace_back(prefix + module.parameter_names_[i], &module.parameters_[i]);
+    }
+  });
+  return all;
+}
+
+std::vector<std::pair<std::string, Fact>> Module::named_facts() {
+  std::vector<std::pair<std::string, Fact>> all;
+  visit("", [&](const std::string& prefix, Module& each) { append(prefix, each.facts_, all); });
+  return all;
+}
+
+std::vector<std::pair<std::string, Tensor*>> Module::named_buffers() {
+  std::vector<std::pair<std::string, Tensor*>> all;
+  visit("", [&](const std::string& prefix, Module& each) { append(prefix, each.buffers_, all); });
+  return all;
+}
+
+std::vector<std::pair<std::string, Generator*>> Module::named_generators() {
+  std::vector<std::pair<std::string, Generator*>> all;
+  visit("",
+        [&](const std::string& prefix, Module& each) { append(prefix, each.generators_, all); });
   return all;
 }
 

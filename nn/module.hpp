@@ -6,11 +6,17 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
+#include "core/random.hpp"
 #include "core/tape.hpp"
 
 namespace normlab {
+
+// What `forward` depends on besides the parameters, and no parameter name or shape shows: an eps, a
+// number of heads. Checkpoints keep it beside the weights.
+using Fact = std::variant<bool, std::int64_t, double, std::string>;
 
 // Parameters and submodules under PyTorch's names, and a forward computation. A layer registers its
 // parameters and children in its constructor, in PyTorch's order; the module owns them, and the
@@ -33,6 +39,12 @@ class Module {
 
   void zero_grad();
 
+  // With dotted names and in the order of named_parameters: facts; what `forward` itself changes in
+  // train mode (running statistics); and the generators it draws from.
+  std::vector<std::pair<std::string, Fact>> named_facts();
+  std::vector<std::pair<std::string, Tensor*>> named_buffers();
+  std::vector<std::pair<std::string, Generator*>> named_generators();
+
   // Train mode (the default) or evaluation, for this module and all below: dropout is active in
   // train mode only.
   void train(bool on = true);
@@ -50,6 +62,14 @@ class Module {
 
  protected:
   Parameter& register_parameter(const std::string& name, Tensor value);
+  void register_fact(const std::string& name, Fact fact) { facts_.emplace_back(name, fact); }
+  // Members of the layer, which the module refers to and does not own.
+  void register_buffer(const std::string& name, Tensor& buffer) {
+    buffers_.emplace_back(name, &buffer);
+  }
+  void register_generator(const std::string& name, Generator& generator) {
+    generators_.emplace_back(name, &generator);
+  }
   template <typename M>
   M& register_module(const std::string& name, std::unique_ptr<M> module) {
     M& reference = *module;
@@ -68,11 +88,15 @@ class Module {
 
  private:
   void add_child(const std::string& name, std::unique_ptr<Module> child);
-  void collect(const std::string& prefix, std::vector<std::pair<std::string, Parameter*>>& into);
+  // Calls f(prefix, module) for this module and all below, parents first.
+  void visit(const std::string& prefix, const std::function<void(const std::string&, Module&)>& f);
 
   std::deque<Parameter> parameters_;  // a deque, so that references stay valid as it grows
   std::vector<std::string> parameter_names_;
   std::vector<std::pair<std::string, std::unique_ptr<Module>>> children_;
+  std::vector<std::pair<std::string, Fact>> facts_;
+  std::vector<std::pair<std::string, Tensor*>> buffers_;
+  std::vector<std::pair<std::string, Generator*>> generators_;
   bool training_ = true;
   Tap tap_;
   std::vector<std::string> tap_points_;

@@ -75,6 +75,10 @@ MultiheadAttention::MultiheadAttention(std::int64_t embed_dim, std::int64_t num_
   init::xavier_uniform(in_proj_weight.value, generator);
   if (out_proj.bias != nullptr) init::zeros(out_proj.bias->value);
   if (options.dropout > 0.0) dropout_generator_.manual_seed(generator.next64());
+  register_generator("dropout_generator", dropout_generator_);
+  register_fact("heads", num_heads);
+  register_fact("attention", options.cosine ? "cosine" : "dot-product");
+  register_fact("qk_norm", static_cast<bool>(options.qk_norm));
   const std::int64_t head_width = embed_dim / num_heads;
   if (options.qk_norm || options.cosine) {
     check(head_width >= 3, "MultiheadAttention", "embed_dim",

@@ -47,6 +47,7 @@ TransformerEncoder::TransformerEncoder(std::int64_t num_layers, std::int64_t d_m
   const bool wanted = stack.final_norm == FinalNorm::as_placement_needs
                           ? entry(options.place()).needs_final_norm
                           : stack.final_norm == FinalNorm::on;
+  register_fact("final_norm", wanted);
   if (wanted) norm = &register_module("norm", TransformerEncoderLayer::make_norm(options, d_model));
 }
 

@@ -68,6 +68,9 @@ TransformerEncoderLayer::TransformerEncoderLayer(std::int64_t d_model, std::int6
       dropout1(register_module("dropout1", std::make_unique<Dropout>(options.dropout, generator))),
       dropout2(register_module("dropout2", std::make_unique<Dropout>(options.dropout, generator))),
       options_(options) {
+  register_fact("placement", name(options.place()));
+  register_fact("activation", options.activation == Activation::relu ? "relu" : "gelu");
+  if (options.place() == Placement::deep_norm) register_fact("alpha", options.deep_norm_alpha);
   add_placement_parameters(d_model, generator);
 }
 

@@ -174,6 +174,30 @@ TEST_CASE("random: randint stays below its bound, beyond 32 bits, too") {
                        std::invalid_argument);
 }
 
+TEST_CASE("random: a generator goes on from another's state, a kept normal included") {
+  Generator one(5);
+  one.rand({1000});
+  one.normal();
+  Generator other(77);
+  other.set_state(one.state());
+  CHECK(one.state().numel() == 627);
+  for (int i = 0; i < 3; ++i) CHECK(one.normal() == other.normal());
+  for (int i = 0; i < 2000; ++i) REQUIRE(one.next32() == other.next32());
+
+  const Tensor state = one.state();
+  for (const auto& [at, value] :
+       {std::pair{0, 0.5}, {5, -1.0}, {9, 0x1p32}, {625, 2.0}, {626, HUGE_VAL}}) {
+    Tensor wrong = state;
+    wrong.mutable_data()[at] = value;
+    CHECK_THROWS_WITH_AS(other.set_state(wrong),
+                         "[Generator::set_state] state: must be one that state() returned, got a "
+                         "tensor of shape (627,)",
+                         std::invalid_argument);
+  }
+  CHECK_THROWS_AS(other.set_state(Tensor::zeros({3})), std::invalid_argument);
+  CHECK(one.next64() == other.next64());
+}
+
 TEST_CASE("random: empty draws are allowed and change nothing") {
   Generator generator(1), untouched(1);
   CHECK(generator.randn({0}).numel() == 0);

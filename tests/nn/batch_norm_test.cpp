@@ -38,7 +38,7 @@ TEST_CASE("BatchNorm: values, gradients and running statistics are PyTorch's") {
     if (!fixture.option<bool>("track_running_stats")) continue;
     CHECK(relative_error(norm.running_mean, tensor_of(fixture.output("running_mean"))) <= 1e-12);
     CHECK(relative_error(norm.running_var, tensor_of(fixture.output("running_var"))) <= 1e-12);
-    CHECK(norm.num_batches_tracked ==
+    CHECK(norm.num_batches_tracked.item() ==
           fixture.option<std::int64_t>("batches") + (ends_in_train ? 1 : 0));
   }
 }
@@ -76,7 +76,7 @@ TEST_CASE("BatchNorm: evaluation leaves the running statistics alone") {
   output_of(norm, random({4, 3, 5}, 2));
   CHECK(max_abs_difference(norm.running_mean, mean) == 0.0);
   CHECK(max_abs_difference(norm.running_var, variance) == 0.0);
-  CHECK(norm.num_batches_tracked == 1);
+  CHECK(norm.num_batches_tracked.item() == 1);
 }
 
 TEST_CASE("BatchNorm: a common offset of 1e8 changes nothing but the rounding of the input (B01)") {
@@ -90,7 +90,7 @@ TEST_CASE("BatchNorm: a common offset of 1e8 changes nothing but the rounding of
 TEST_CASE("BatchNorm: an empty batch gives an empty result and moves no statistics") {
   BatchNorm norm(8);
   check_empty_module(norm, {0, 8, 5}, {0, 8, 5});
-  CHECK(norm.num_batches_tracked == 0);
+  CHECK(norm.num_batches_tracked.item() == 0);
   CHECK(relative_error(norm.running_var, Tensor::ones({8})) == 0.0);
   norm.eval();
   check_empty_module(norm, {0, 8, 5}, {0, 8, 5});

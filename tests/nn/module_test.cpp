@@ -188,3 +188,40 @@ TEST_CASE("Module: a tap can keep the gradients of what it sees") {
   REQUIRE(seen.size() == 1);
   CHECK(relative_error(seen[0].grad(), tree.second.gain.value) <= 1e-15);
 }
+
+TEST_CASE("module: facts, buffers and generators have dotted names, parents first") {
+  class Layer : public Module {
+   public:
+    explicit Layer(double eps) {
+      register_fact("eps", eps);
+      register_buffer("mean", mean);
+      register_generator("generator", generator);
+    }
+    Var forward(const Var& x) override { return x; }
+    Tensor mean = Tensor::zeros({2});
+    Generator generator;
+  };
+  class Stack : public Module {
+   public:
+    Stack() : first(register_module("a.0", std::make_unique<Layer>(0.5))) {
+      register_module("b", std::make_unique<Layer>(0.25));
+      register_fact("depth", std::int64_t{2});
+      register_fact("kind", "stack");
+      register_fact("even", true);
+    }
+    Var forward(const Var& x) override { return x; }
+    Layer& first;
+  } stack;
+  using Facts = std::vector<std::pair<std::string, Fact>>;
+  CHECK(stack.named_facts() == Facts{{"depth", std::int64_t{2}},
+                                     {"kind", std::string("stack")},
+                                     {"even", true},
+                                     {"a.0.eps", 0.5},
+                                     {"b.eps", 0.25}});
+  REQUIRE(stack.named_buffers().size() == 2);
+  CHECK(stack.named_buffers()[0].first == "a.0.mean");
+  CHECK(stack.named_buffers()[0].second == &stack.first.mean);
+  REQUIRE(stack.named_generators().size() == 2);
+  CHECK(stack.named_generators()[1].first == "b.generator");
+  CHECK(stack.named_generators()[0].second == &stack.first.generator);
+}
