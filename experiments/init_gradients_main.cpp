@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/atomic_file.hpp"
 #include "core/check.hpp"
 #include "experiments/command_line.hpp"
 #include "experiments/init_gradients_report.hpp"

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/atomic_file.hpp"
 #include "core/check.hpp"
 #include "experiments/command_line.hpp"
 #include "experiments/norm_card_report.hpp"

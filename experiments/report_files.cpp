@@ -4,8 +4,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "core/atomic_file.hpp"
 #include "core/check.hpp"
-#include "experiments/atomic_file.hpp"
 #include "experiments/report.hpp"
 
 namespace normlab {

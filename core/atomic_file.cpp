@@ -1,5 +1,5 @@
-// Tested by tests/experiments/atomic_file_test.cpp.
-#include "experiments/atomic_file.hpp"
+// Tested by tests/core/atomic_file_test.cpp.
+#include "core/atomic_file.hpp"
 
 #include <cerrno>
 #include <cstdio>

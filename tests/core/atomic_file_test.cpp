@@ -1,4 +1,4 @@
-#include "experiments/atomic_file.hpp"
+#include "core/atomic_file.hpp"
 
 #include <csignal>
 #include <filesystem>
