@@ -11,8 +11,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "core/atomic_file.hpp"
 #include "core/check.hpp"
-#include "experiments/atomic_file.hpp"
 
 namespace normlab {
 

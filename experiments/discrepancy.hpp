@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "experiments/discrepancy_cell.hpp"
 #include "experiments/jobs.hpp"
 
@@ -54,13 +56,13 @@ DiscrepancyResult run_discrepancy(const DiscrepancyOptions& options, int threads
                                   const CellFinished& finished = {},
                                   const JobProgress& progress = {});
 
-// The file of --json: a line that says what the run is, then a line for each cell. A cell read back
-// from its line is the same, bit for bit.
-std::string header_line(const DiscrepancyOptions& options);
-std::string line_of(const DiscrepancyResult::Cell& cell);
-// Throws std::runtime_error naming `source` for a line that is not a cell's.
-DiscrepancyResult::Cell parse_cell(const std::string& line, const std::string& source);
+// A cell and what was measured of it, for JSON and for a log of finished cells. Read back it is the
+// same, bit for bit; discrepancy_from throws std::runtime_error for anything else.
+nlohmann::ordered_json key_of(const DiscrepancyCell& cell);
+nlohmann::ordered_json json_of(const DiscrepancyMeasurement& measurement);
+DiscrepancyMeasurement discrepancy_from(const nlohmann::ordered_json& json);
 
+std::string json_of(const DiscrepancyResult& result);
 std::string text_of(const DiscrepancyResult& result);
 
 // The program: 0; 1 when a number is not finite; 2 for bad usage.

@@ -12,11 +12,11 @@ namespace normlab {
 namespace {
 
 void add_point(Series& series, double x, const Estimate& e) {
-  const double error = std::isnan(e.error) ? 0.0 : e.error;
+  const double error = !std::isfinite(e.error) ? 0.0 : e.error;
   series.x.push_back(x);
-  series.y.push_back(e.value);
-  series.low.push_back(e.value - error);
-  series.high.push_back(e.value + error);
+  series.y.push_back(e.mean);
+  series.low.push_back(e.mean - error);
+  series.high.push_back(e.mean + error);
 }
 
 std::vector<Rung> among(const DiscrepancyResult& result, const std::vector<std::string>& names) {

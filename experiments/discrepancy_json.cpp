@@ -1,9 +1,8 @@
-// The lines of discrepancy's file. Tested by tests/experiments/discrepancy_test.cpp.
-#include <limits>
+// The JSON of discrepancy. Tested by tests/experiments/discrepancy_test.cpp.
+#include <stdexcept>
 
 #include <nlohmann/json.hpp>
 
-#include "core/check.hpp"
 #include "experiments/discrepancy.hpp"
 #include "experiments/json_number.hpp"
 
@@ -19,19 +18,9 @@ Json numbers(const std::vector<double>& values) {
   return list;
 }
 
-// The inverse of json_number.
-double number(const Json& json) {
-  if (json.is_number()) return json.get<double>();
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  const std::string text = json.get<std::string>();
-  return text == "inf"    ? kInfinity
-         : text == "-inf" ? -kInfinity
-                          : std::numeric_limits<double>::quiet_NaN();
-}
-
 std::vector<double> numbers_of(const Json& list) {
   std::vector<double> values;
-  for (const Json& each : list) values.push_back(number(each));
+  for (const Json& each : list) values.push_back(number_from(each));
   return values;
 }
 
@@ -53,9 +42,7 @@ Json json_of(const Setting& s) {
           {"cross_attention", s.cross_attention}};
 }
 
-}  // namespace
-
-std::string header_line(const DiscrepancyOptions& options) {
+Json config_of(const DiscrepancyOptions& options) {
   Json rungs = Json::array();
   for (const Rung& rung : options.rungs) {
     rungs.push_back({{"name", rung.name},
@@ -64,43 +51,54 @@ std::string header_line(const DiscrepancyOptions& options) {
                      {"seeds", options.seeds_of(rung)},
                      {"setting", json_of(rung.setting)}});
   }
-  const Json header = {{"experiment", "discrepancy"},
-                       {"version", NORMLAB_VERSION},
-                       {"layers", options.layers},
-                       {"rungs", rungs}};
-  return header.dump();
+  return {{"layers", options.layers}, {"rungs", rungs}};
 }
 
-std::string line_of(const DiscrepancyResult::Cell& cell) {
-  const DiscrepancyMeasurement& m = cell.measured;
-  const Json line = {{"rung", cell.cell.rung},
-                     {"placement", name(cell.cell.placement)},
-                     {"layers", cell.cell.layers},
-                     {"seed", cell.cell.seed},
-                     {"loss", json_number(m.loss)},
-                     {"w2_grad_norm", numbers(m.w2_grad_norm)},
-                     {"square", numbers(m.square)},
-                     {"self", numbers(m.self)},
-                     {"same_sequence", numbers(m.same_sequence)},
-                     {"similarity_within", numbers(m.similarity_within)},
-                     {"similarity_across", numbers(m.similarity_across)}};
-  return line.dump();
+}  // namespace
+
+Json key_of(const DiscrepancyCell& cell) {
+  return {{"rung", cell.rung},
+          {"placement", name(cell.placement)},
+          {"layers", cell.layers},
+          {"seed", cell.seed}};
 }
 
-DiscrepancyResult::Cell parse_cell(const std::string& line, const std::string& source) {
+Json json_of(const DiscrepancyMeasurement& m) {
+  return {{"loss", json_number(m.loss)},
+          {"w2_grad_norm", numbers(m.w2_grad_norm)},
+          {"square", numbers(m.square)},
+          {"self", numbers(m.self)},
+          {"same_sequence", numbers(m.same_sequence)},
+          {"similarity_within", numbers(m.similarity_within)},
+          {"similarity_across", numbers(m.similarity_across)}};
+}
+
+DiscrepancyMeasurement discrepancy_from(const Json& json) {
   try {
-    const Json json = Json::parse(line);
-    const bool pre = json.at("placement").get<std::string>() == name(Placement::pre);
-    return {{json.at("rung").get<std::string>(), pre ? Placement::pre : Placement::post,
-             json.at("layers").get<std::int64_t>(), json.at("seed").get<std::uint64_t>()},
-            {number(json.at("loss")), numbers_of(json.at("w2_grad_norm")),
-             numbers_of(json.at("square")), numbers_of(json.at("self")),
-             numbers_of(json.at("same_sequence")), numbers_of(json.at("similarity_within")),
-             numbers_of(json.at("similarity_across"))}};
+    return {number_from(json.at("loss")),
+            numbers_of(json.at("w2_grad_norm")),
+            numbers_of(json.at("square")),
+            numbers_of(json.at("self")),
+            numbers_of(json.at("same_sequence")),
+            numbers_of(json.at("similarity_within")),
+            numbers_of(json.at("similarity_across"))};
   } catch (const Json::exception& error) {
-    fail_file("resume", source, std::string("holds a line that is no cell: ") + error.what(),
-              "remove the line, or leave out --resume to begin anew");
+    throw std::runtime_error(std::string("no measurement of discrepancy: ") + error.what());
   }
+}
+
+std::string json_of(const DiscrepancyResult& result) {
+  Json cells = Json::array();
+  for (const DiscrepancyResult::Cell& each : result.cells) {
+    Json cell = key_of(each.cell);
+    cell.update(json_of(each.measured));
+    cells.push_back(cell);
+  }
+  const Json document = {{"experiment", "discrepancy"},
+                         {"version", NORMLAB_VERSION},
+                         {"config", config_of(result.options)},
+                         {"cells", cells}};
+  return document.dump(1) + "\n";
 }
 
 }  // namespace normlab

@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 
 #include "core/check.hpp"
-#include "experiments/atomic_file.hpp"
-#include "experiments/cell_journal.hpp"
+#include "experiments/cell_log.hpp"
 #include "experiments/command_line.hpp"
 #include "experiments/discrepancy_report.hpp"
+#include "experiments/outputs.hpp"
 #include "experiments/progress_bar.hpp"
 
 namespace normlab {
@@ -22,9 +22,10 @@ constexpr std::int64_t kMostLayers = 1000;
 struct CommandLine {
   DiscrepancyOptions options;
   std::vector<std::string> rungs;
-  std::string json, report, figures, command;
+  std::string resume, command;
+  Outputs outputs;
   int threads = command_line::default_threads();
-  bool resume = false, quiet = false;
+  bool quiet = false;
 };
 
 std::vector<std::string> rung_names() {
@@ -50,17 +51,11 @@ void define(CLI::App& app, CommandLine& line) {
                  "how many of them for width 256 and more")
       ->transform(command_line::whole_number(1, std::numeric_limits<std::int32_t>::max()))
       ->capture_default_str();
-  app.add_option("--threads", line.threads, "the output does not depend on it")
-      ->transform(command_line::whole_number(1, command_line::kMostThreads))
-      ->capture_default_str();
-  app.add_option("--json", line.json, "write every cell to this file, as soon as it is\nfinished")
+  command_line::add_threads(app, line.threads);
+  app.add_option("--resume", line.resume,
+                 "note finished cells in this file, and do not\ncompute those again that it has")
       ->check(command_line::a_path());
-  app.add_flag("--resume", line.resume, "take up the cells that are in the --json file");
-  app.add_option("--report", line.report,
-                 "also write figures and tables to this HTML page\n(figures need gnuplot)")
-      ->check(command_line::a_path());
-  app.add_option("--figures", line.figures, "also write the figures to this folder, as SVG")
-      ->check(command_line::a_path());
+  add_outputs(app, line.outputs);
   app.add_flag("--quiet", line.quiet, "no tables and no progress bar");
 }
 
@@ -76,47 +71,36 @@ void complete(CommandLine& line) {
     line.options.rungs = chosen;
   }
   check_options(line.options);
-  check(!line.resume || !line.json.empty(), kProgram, "--resume", "must come with --json",
-        "no file");
-  check(line.report.empty() || line.report != line.json, kProgram, "--report",
-        "must name another file than --json", line.report);
   if (!line.quiet) command_line::check_standard_output(kProgram);
-  if (!line.json.empty()) check_writable(line.json);
-  if (!line.report.empty()) check_writable(line.report);
-  if (!line.figures.empty()) check_figures_folder(line.figures);
+  check_outputs(kProgram, line.outputs, {{"--resume", line.resume}});
 }
 
 DiscrepancyResult computed(const CommandLine& line) {
-  std::optional<CellJournal> journal;
+  std::optional<CellLog> log;
   std::vector<DiscrepancyResult::Cell> known;
-  if (!line.json.empty()) {
-    journal.emplace(line.json, header_line(line.options), line.resume);
-    for (const std::string& each : journal->found()) known.push_back(parse_cell(each, line.json));
+  if (!line.resume.empty()) {
+    log.emplace(line.resume, CellLog::Json{{"experiment", kProgram}, {"version", NORMLAB_VERSION}});
+    for (const DiscrepancyCell& cell : needed_cells(line.options)) {
+      const CellLog::Json* measured = log->find(key_of(cell));
+      if (measured != nullptr) known.push_back({cell, discrepancy_from(*measured)});
+    }
   }
-  DiscrepancyResult result;
-  {
-    ProgressBar bar(!line.quiet);
-    result = run_discrepancy(
-        line.options, line.threads, known,
-        [&](const DiscrepancyResult::Cell& cell) {
-          if (journal) journal->append(line_of(cell));
-        },
-        [&bar](double done, double total) { bar.show(done, total); });
-  }
-  if (journal) {
-    std::vector<std::string> lines;
-    for (const DiscrepancyResult::Cell& cell : result.cells) lines.push_back(line_of(cell));
-    journal->finish(lines);
-  }
-  return result;
+  ProgressBar bar(!line.quiet);
+  return run_discrepancy(
+      line.options, line.threads, known,
+      [&](const DiscrepancyResult::Cell& each) {
+        if (log) log->append(key_of(each.cell), json_of(each.measured));
+      },
+      [&bar](double done, double total) { bar.show(done, total); });
 }
 
 int run(CommandLine line) {
   complete(line);
   const DiscrepancyResult result = computed(line);
   if (!line.quiet) command_line::print(kProgram, text_of(result));
-  if (!line.report.empty()) write_atomically(line.report, html_of(report_of(result, line.command)));
-  if (!line.figures.empty()) write_figures(figures_of(result), line.figures);
+  write_outputs(
+      line.outputs, [&] { return json_of(result); },
+      [&] { return report_of(result, line.command); });
   if (result.all_finite()) return 0;
   fmt::print(stderr, "{}: some gradient norms are not finite\n", kProgram);
   return command_line::kCheckFailed;
@@ -126,7 +110,8 @@ int run(CommandLine line) {
 
 int discrepancy_main(int argc, const char* const* argv) {
   CommandLine line;
-  line.command = command_text(kProgram, argc, argv, {"--json", "--report", "--figures"});
+  line.command =
+      command_text(kProgram, argc, argv, {"--json", "--resume", "--report", "--figures"});
   CLI::App app(
       "Why gradients of untrained transformers on digits differ from those that\nXiong et al. "
       "(2020) measured: one change of the setting at a time",

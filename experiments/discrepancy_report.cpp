@@ -13,9 +13,9 @@ namespace normlab {
 namespace {
 
 std::string with_error(const Estimate& e) {
-  if (std::isnan(e.value)) return "";
-  return std::isnan(e.error) ? fmt::format("{:.2f}", e.value)
-                             : fmt::format("{:.2f} ± {:.2f}", e.value, e.error);
+  if (std::isnan(e.mean)) return "";
+  return !std::isfinite(e.error) ? fmt::format("{:.2f}", e.mean)
+                                 : fmt::format("{:.2f} ± {:.2f}", e.mean, e.error);
 }
 
 Table rung_table(const DiscrepancyResult& result) {
@@ -52,7 +52,7 @@ Table last_layer_table(const std::vector<RungSummary>& summaries, Placement plac
   for (const RungSummary& s : summaries) {
     if (s.placement != placement) continue;
     std::vector<std::string> row{s.rung.name};
-    for (const Estimate& norm : s.last_norm) row.push_back(fmt::format("{:.4g}", norm.value));
+    for (const Estimate& norm : s.last_norm) row.push_back(fmt::format("{:.4g}", norm.mean));
     for (double value :
          {s.self, s.same_sequence, s.across_sequences, s.similarity_within, s.similarity_across}) {
       row.push_back(fmt::format("{:.3f}", value));

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-double mean(const std::vector<double>& values) { return estimate(values).value; }
+double mean(const std::vector<double>& values) { return estimate(values).mean; }
 
 std::vector<double> logarithms(std::vector<double> values) {
   for (double& value : values) value = std::log(value);
@@ -21,7 +21,7 @@ std::vector<double> logarithms(std::vector<double> values) {
 }
 
 Estimate exponential(const Estimate& of_logarithm) {
-  const double value = std::exp(of_logarithm.value);
+  const double value = std::exp(of_logarithm.mean);
   return {value, value * of_logarithm.error};
 }
 
@@ -110,14 +110,6 @@ class Summarizer {
 };
 
 }  // namespace
-
-Estimate estimate(const std::vector<double>& values) {
-  const auto n = static_cast<double>(values.size());
-  double sum = 0.0, squares = 0.0;
-  for (double value : values) sum += value;
-  for (double value : values) squares += (value - sum / n) * (value - sum / n);
-  return {sum / n, std::sqrt(squares / (n - 1.0) / n)};  // 0/0 for one value
-}
 
 Estimate geometric(const std::vector<double>& values) {
   return exponential(estimate(logarithms(values)));

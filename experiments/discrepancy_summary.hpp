@@ -3,14 +3,10 @@
 #include <vector>
 
 #include "experiments/discrepancy.hpp"
+#include "experiments/statistics.hpp"
 
 namespace normlab {
 
-// A mean over seeds with its standard error; NaN error for one seed.
-struct Estimate {
-  double value, error;
-};
-Estimate estimate(const std::vector<double>& values);
 // exp of a mean of logarithms, its error carried over.
 Estimate geometric(const std::vector<double>& values);
 

@@ -16,9 +16,9 @@ std::string number(double value, int decimals) {
 }
 
 std::string with_error(const Estimate& e) {
-  if (std::isnan(e.value)) return "";
-  return std::isnan(e.error) ? number(e.value, 2)
-                             : fmt::format("{:.2f} +- {:.2f}", e.value, e.error);
+  if (std::isnan(e.mean)) return "";
+  return !std::isfinite(e.error) ? number(e.mean, 2)
+                                 : fmt::format("{:.2f} +- {:.2f}", e.mean, e.error);
 }
 
 std::string rung_lines(const DiscrepancyOptions& options) {
@@ -59,7 +59,7 @@ std::string last_layer_table(const std::vector<RungSummary>& summaries, Placemen
   for (const RungSummary& s : summaries) {
     if (s.placement != placement) continue;
     text += fmt::format("{:<24}", s.rung.name);
-    for (const Estimate& norm : s.last_norm) text += fmt::format(" {:7.3g}", norm.value);
+    for (const Estimate& norm : s.last_norm) text += fmt::format(" {:7.3g}", norm.mean);
     text += fmt::format("{:7.2f}{:6.2f}{:7.2f}{:>6}{:>6}\n", s.self, s.same_sequence,
                         s.across_sequences, number(s.similarity_within, 3),
                         number(s.similarity_across, 3));

@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include "core/check.hpp"
-#include "experiments/atomic_file.hpp"
 #include "experiments/command_line.hpp"
 #include "experiments/lemmas.hpp"
+#include "experiments/outputs.hpp"
 #include "experiments/progress_bar.hpp"
 
 namespace normlab {
@@ -15,7 +15,7 @@ constexpr const char* kProgram = "lemmas";
 
 struct CommandLine {
   LemmaOptions options;
-  std::string json, report, figures;
+  Outputs outputs;
   std::string command;  // as the report shows it
   int threads = command_line::default_threads();
   bool quiet = false;
@@ -44,17 +44,8 @@ void define(CLI::App& app, CommandLine& line) {
   app.add_option("--input-correlation", s.input.within, "of two tokens of a sequence, from 0 to 1")
       ->check(command_line::number_at_least(0.0))
       ->capture_default_str();
-  app.add_option("--threads", line.threads,
-                 "cells computed at a time; the output does\nnot depend on it")
-      ->transform(command_line::whole_number(1, command_line::kMostThreads))
-      ->capture_default_str();
-  app.add_option("--json", line.json, "also write every number to this file")
-      ->check(command_line::a_path());
-  app.add_option("--report", line.report,
-                 "also write figures and tables to this HTML page\n(figures need gnuplot)")
-      ->check(command_line::a_path());
-  app.add_option("--figures", line.figures, "also write the figures to this folder, as SVG")
-      ->check(command_line::a_path());
+  command_line::add_threads(app, line.threads);
+  add_outputs(app, line.outputs);
   app.add_flag("--quiet", line.quiet, "no tables and no progress bar");
 }
 
@@ -62,11 +53,7 @@ void define(CLI::App& app, CommandLine& line) {
 void complete(CommandLine& line) {
   check_options(line.options);
   if (!line.quiet) command_line::check_standard_output(kProgram);
-  check(line.json.empty() || line.json != line.report, kProgram, "--report",
-        "must name another file than --json", line.report);
-  if (!line.json.empty()) check_writable(line.json);
-  if (!line.report.empty()) check_writable(line.report);
-  if (!line.figures.empty()) check_figures_folder(line.figures);
+  check_outputs(kProgram, line.outputs);
 }
 
 int run(CommandLine& line) {
@@ -78,9 +65,9 @@ int run(CommandLine& line) {
                         [&bar](double done, double total) { bar.show(done, total); });
   }
   if (!line.quiet) command_line::print(kProgram, text_of(result));
-  if (!line.json.empty()) write_atomically(line.json, json_of(result));
-  if (!line.report.empty()) write_atomically(line.report, html_of(report_of(result, line.command)));
-  if (!line.figures.empty()) write_figures(figures_of(result), line.figures);
+  write_outputs(
+      line.outputs, [&] { return json_of(result); },
+      [&] { return report_of(result, line.command); });
   if (result.proved_claims_hold()) return 0;
   fmt::print(stderr, "{}: a claim that is proved in this setting does not hold\n", kProgram);
   return command_line::kCheckFailed;

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include "core/check.hpp"
-#include "experiments/atomic_file.hpp"
 #include "experiments/command_line.hpp"
 #include "experiments/mean_field.hpp"
+#include "experiments/outputs.hpp"
 #include "experiments/progress_bar.hpp"
 
 namespace normlab {
@@ -23,7 +23,7 @@ struct CommandLine {
   std::vector<std::string> placement_names{"post", "pre", "res-post"};
   std::string network = "simplified";
   std::int64_t ffn_ratio = 1;
-  std::string json, report, figures;
+  Outputs outputs;
   std::string command;  // as the report shows it
   int threads = command_line::default_threads();
   bool quiet = false;
@@ -64,17 +64,8 @@ void define(CLI::App& app, CommandLine& line) {
       ->check(command_line::one_of({"post", "pre", "res-post"}))
       ->capture_default_str();
   define_sizes(app, line);
-  app.add_option("--threads", line.threads,
-                 "cells computed at a time; the output does\nnot depend on it")
-      ->transform(command_line::whole_number(1, command_line::kMostThreads))
-      ->capture_default_str();
-  app.add_option("--json", line.json, "also write every number to this file")
-      ->check(command_line::a_path());
-  app.add_option("--report", line.report,
-                 "also write figures and tables to this HTML page\n(figures need gnuplot)")
-      ->check(command_line::a_path());
-  app.add_option("--figures", line.figures, "also write the figures to this folder, as SVG")
-      ->check(command_line::a_path());
+  command_line::add_threads(app, line.threads);
+  add_outputs(app, line.outputs);
   app.add_flag("--quiet", line.quiet, "no tables and no progress bar");
 }
 
@@ -100,11 +91,7 @@ void complete(const CLI::App& app, CommandLine& line) {
   }
   check_options(options);
   if (!line.quiet) command_line::check_standard_output(kProgram);
-  check(line.json.empty() || line.json != line.report, kProgram, "--report",
-        "must name another file than --json", line.report);
-  if (!line.json.empty()) check_writable(line.json);
-  if (!line.report.empty()) check_writable(line.report);
-  if (!line.figures.empty()) check_figures_folder(line.figures);
+  check_outputs(kProgram, line.outputs);
 }
 
 int run(const CLI::App& app, CommandLine& line) {
@@ -116,9 +103,9 @@ int run(const CLI::App& app, CommandLine& line) {
                             [&bar](double done, double total) { bar.show(done, total); });
   }
   if (!line.quiet) command_line::print(kProgram, text_of(result));
-  if (!line.json.empty()) write_atomically(line.json, json_of(result));
-  if (!line.report.empty()) write_atomically(line.report, html_of(report_of(result, line.command)));
-  if (!line.figures.empty()) write_figures(figures_of(result), line.figures);
+  write_outputs(
+      line.outputs, [&] { return json_of(result); },
+      [&] { return report_of(result, line.command); });
   if (result.all_finite()) return 0;
   fmt::print(stderr, "{}: some numbers are not finite\n", kProgram);
   return command_line::kCheckFailed;

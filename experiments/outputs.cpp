@@ -1,8 +1,8 @@
 // Tested through the programs by tests/experiments.
 #include "experiments/outputs.hpp"
 
+#include "core/atomic_file.hpp"
 #include "core/check.hpp"
-#include "experiments/atomic_file.hpp"
 
 namespace normlab {
 

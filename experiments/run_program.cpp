@@ -9,7 +9,10 @@
 #include "experiments/attention_logits.hpp"
 #include "experiments/command_line.hpp"
 #include "experiments/compare_norms.hpp"
+#include "experiments/discrepancy.hpp"
 #include "experiments/init_gradients.hpp"
+#include "experiments/lemmas.hpp"
+#include "experiments/mean_field.hpp"
 #include "experiments/norm_card.hpp"
 
 namespace normlab {
@@ -22,7 +25,10 @@ struct Program {
 };
 constexpr Program kPrograms[] = {{"attention_logits", attention_logits_main},
                                  {"compare_norms", compare_norms_main},
+                                 {"discrepancy", discrepancy_main},
                                  {"init_gradients", init_gradients_main},
+                                 {"lemmas", lemmas_main},
+                                 {"mean_field", mean_field_main},
                                  {"norm_card", norm_card_main}};
 
 }  // namespace

@@ -10,7 +10,6 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
-#include "experiments/cell_journal.hpp"
 #include "experiments/discrepancy_report.hpp"
 #include "experiments/discrepancy_summary.hpp"
 #include "tests/experiments/discrepancy_cases.hpp"
@@ -19,9 +18,13 @@ using namespace normlab;
 
 namespace {
 
+std::string text_of_cell(const DiscrepancyResult::Cell& each) {
+  return key_of(each.cell).dump() + json_of(each.measured).dump();
+}
+
 std::vector<std::string> lines_of(const DiscrepancyResult& result) {
   std::vector<std::string> lines;
-  for (const DiscrepancyResult::Cell& cell : result.cells) lines.push_back(line_of(cell));
+  for (const DiscrepancyResult::Cell& each : result.cells) lines.push_back(text_of_cell(each));
   return lines;
 }
 
@@ -101,31 +104,26 @@ TEST_CASE("summarize: exponents and ratios are fitted by seed, and changes are p
   const double scatter = 0.01 / std::sqrt(3.0);  // standard error of 0, 0.01, 0.02
   for (std::size_t r = 0; r < 3; ++r) {
     const auto rung = static_cast<double>(r);
-    CHECK(std::abs(all[r].exponent.value - (0.1 * rung + 0.01)) < 1e-12);
+    CHECK(std::abs(all[r].exponent.mean - (0.1 * rung + 0.01)) < 1e-12);
     CHECK(relative_error(all[r].exponent.error, scatter) < 1e-9);
     const double ratio = std::exp(1.0) * std::pow(2.0, rung);  // at 12 layers, in spite of 24
-    CHECK(relative_error(all[r].top_bottom.value, ratio) < 1e-12);
+    CHECK(relative_error(all[r].top_bottom.mean, ratio) < 1e-12);
     CHECK(relative_error(all[r].top_bottom.error, ratio / std::sqrt(3.0)) < 1e-12);
     if (r == 0) {
-      CHECK(std::isnan(all[r].exponent_change.value));
+      CHECK(std::isnan(all[r].exponent_change.mean));
       continue;
     }
-    CHECK(std::abs(all[r].exponent_change.value - 0.1 * rung) < 1e-12);
+    CHECK(std::abs(all[r].exponent_change.mean - 0.1 * rung) < 1e-12);
     CHECK(all[r].exponent_change.error < 1e-12);  // the seeds' scatter is common to both
-    CHECK(relative_error(all[r].top_bottom_factor.value, std::pow(2.0, rung)) < 1e-12);
+    CHECK(relative_error(all[r].top_bottom_factor.mean, std::pow(2.0, rung)) < 1e-12);
   }
   CHECK(relative_error(all[0].self, 2.1 / 8.0) < 1e-12);
   CHECK(all[0].same_sequence == -1.0 / 8.0);
   CHECK(std::abs(all[0].across_sequences - (1.0 - 1.1 / 8.0)) < 1e-12);
 }
 
-TEST_CASE("estimate: mean and standard error; one value has no error") {
-  const Estimate e = estimate({1.0, 2.0, 6.0});
-  CHECK(relative_error(e.value, 3.0) < 1e-15);
-  CHECK(relative_error(e.error, std::sqrt(7.0 / 3.0)) < 1e-15);  // variance 14/2, of a mean of 3
-  CHECK(estimate({4.0}).value == 4.0);
-  CHECK(std::isnan(estimate({4.0}).error));
-  CHECK(relative_error(geometric({2.0, 8.0}).value, 4.0) < 1e-15);
+TEST_CASE("geometric: exp of the mean of logarithms") {
+  CHECK(relative_error(geometric({2.0, 8.0}).mean, 4.0) < 1e-15);
 }
 
 TEST_CASE("discrepancy: text fits 80 columns, and the report has a row for every rung") {
@@ -146,35 +144,36 @@ TEST_CASE("discrepancy: text fits 80 columns, and the report has a row for every
   CHECK(html_of(report, {"normlab-no-such-gnuplot"}).find("<td>article</td>") != std::string::npos);
 }
 
-TEST_CASE("parse_cell: a line is read back bit for bit, and what is no cell is refused") {
-  DiscrepancyResult::Cell cell = made_up().cells.back();
-  cell.measured.loss = std::nextafter(0.1, 1.0);
-  cell.measured.similarity_within[0] = std::numeric_limits<double>::quiet_NaN();
-  cell.measured.square[0] = std::numeric_limits<double>::infinity();
-  const DiscrepancyResult::Cell back = parse_cell(line_of(cell), "file");
-  CHECK(back.cell == cell.cell);
-  CHECK(back.measured.loss == cell.measured.loss);
-  CHECK(back.measured.w2_grad_norm == cell.measured.w2_grad_norm);
-  CHECK(std::isnan(back.measured.similarity_within[0]));
-  CHECK(back.measured.square == cell.measured.square);
-  CHECK(line_of(back) == line_of(cell));
-  for (const char* line : {"{}", "nonsense", "{\"rung\":3}"}) {
-    CHECK_THROWS_WITH_AS(parse_cell(line, "file"), doctest::Contains("file: holds a line"),
-                         std::runtime_error);
+TEST_CASE("discrepancy_from: a measurement is read back bit for bit, and what is none is refused") {
+  DiscrepancyMeasurement m = made_up().cells.back().measured;
+  m.loss = std::nextafter(0.1, 1.0);
+  m.similarity_within[0] = std::numeric_limits<double>::quiet_NaN();
+  m.square[0] = std::numeric_limits<double>::infinity();
+  const DiscrepancyMeasurement back =
+      discrepancy_from(nlohmann::ordered_json::parse(json_of(m).dump()));
+  CHECK(back.loss == m.loss);
+  CHECK(back.w2_grad_norm == m.w2_grad_norm);
+  CHECK(std::isnan(back.similarity_within[0]));
+  CHECK(back.square == m.square);
+  CHECK(json_of(back).dump() == json_of(m).dump());
+  for (const char* text : {"{}", "[1]", "{\"loss\":3}"}) {
+    CHECK_THROWS_AS(discrepancy_from(nlohmann::ordered_json::parse(text)), std::runtime_error);
   }
 }
 
 TEST_CASE("run_discrepancy: known cells are not computed again, and change nothing") {
   const DiscrepancyOptions options = small_discrepancy();
   std::vector<std::string> finished;
-  const auto note = [&](const DiscrepancyResult::Cell& cell) { finished.push_back(line_of(cell)); };
+  const auto note = [&](const DiscrepancyResult::Cell& cell) {
+    finished.push_back(text_of_cell(cell));
+  };
   const DiscrepancyResult whole = run_discrepancy(options, 1, {}, note);
   const std::vector<std::string> lines = lines_of(whole);
   CHECK(lines.size() == 3 * 2 * 2 * 2);  // rungs, placements, depths, seeds
   CHECK(std::set(finished.begin(), finished.end()) == std::set(lines.begin(), lines.end()));
   finished.clear();
   std::vector<DiscrepancyResult::Cell> known;
-  for (std::size_t i = 0; i < lines.size(); i += 2) known.push_back(parse_cell(lines[i], "file"));
+  for (std::size_t i = 0; i < lines.size(); i += 2) known.push_back(whole.cells[i]);
   CHECK(lines_of(run_discrepancy(options, 1, known, note)) == lines);
   CHECK(finished.size() == lines.size() / 2);
 }
@@ -203,27 +202,4 @@ TEST_CASE("discrepancy: options that do not fit together are refused") {
   refused([](auto& o) { o.seeds = {1, 4294967297}; }, "--seeds: must differ from one another");
   refused([](auto& o) { o.rungs.push_back(o.rungs[0]); }, "--rungs: must differ");
   refused([](auto& o) { o.large_seeds = 0; }, "--large-seeds: must be at least 1");
-}
-
-TEST_CASE("CellJournal: a new run finds the whole lines, and drops the piece that a kill left") {
-  const TemporaryName file;
-  {
-    CellJournal journal(file.path(), "header", false);
-    journal.append("b");
-    journal.append("a");
-  }
-  std::ofstream(file.path(), std::ios::app) << "half a li";
-  {
-    CellJournal journal(file.path(), "header", true);
-    CHECK(journal.found() == std::vector<std::string>{"b", "a"});
-    CHECK(file.text() == "header\nb\na\n");
-    journal.append("c");
-    CHECK(file.text() == "header\nb\na\nc\n");
-    journal.finish({"a", "b", "c"});
-  }
-  CHECK(file.text() == "header\na\nb\nc\n");
-  CHECK_THROWS_WITH_AS(CellJournal(file.path(), "other", true),
-                       doctest::Contains("with other options"), std::runtime_error);
-  CHECK(CellJournal(file.path(), "other", false).found().empty());
-  CHECK(file.text() == "other\n");
 }

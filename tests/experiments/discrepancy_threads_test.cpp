@@ -13,7 +13,7 @@ TEST_CASE("run_discrepancy: every cell is the same, bit for bit, for every numbe
     const DiscrepancyResult parallel = run_discrepancy(options, threads);
     REQUIRE(parallel.cells.size() == serial.cells.size());
     for (std::size_t i = 0; i < serial.cells.size(); ++i) {
-      CHECK(line_of(parallel.cells[i]) == line_of(serial.cells[i]));
+      CHECK(json_of(parallel.cells[i].measured) == json_of(serial.cells[i].measured));
     }
   }
 }
