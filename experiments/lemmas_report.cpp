@@ -76,6 +76,13 @@ Figure stream_figure(const LemmaResult& result, Placement placement) {
   } else {
     add_line("Lemma 2: 1 + l/2", 1.0, 0.5);
     add_line("Lemma 2: 1 + 3l/2", 1.0, 1.5);
+    Series theory = theory_line("mean-field theory");
+    const auto blocks = forward_moments(
+        setting_of(result.options, placement, layers, result.options.setting.width));
+    for (std::size_t l = 0; l < blocks.size(); ++l) {
+      add(theory, static_cast<double>(l + 1), blocks[l].after_ffn.same);
+    }
+    figure.series.push_back(theory);
   }
   Series seeds{"seeds", Series::Kind::points, {}, {}};
   for (const LemmaCell* cell :
@@ -94,14 +101,13 @@ Figure stream_figure(const LemmaResult& result, Placement placement) {
 
 Table claims_table(const LemmaResult& result) {
   Table table{"Claims, measured ± standard error over seeds",
-              {"claim", "statement", "measured", "claimed", "mean-field", "verdict"},
+              {"claim", "measured", "claimed", "mean-field", "verdict", "statement"},
               {}};
   for (const Claim& claim : result.claims) {
-    table.rows.push_back({claim.title, claim.statement,
-                          fmt::format("{:.4f} ± {:.4f}", claim.measured.mean, claim.measured.error),
-                          claimed_text(claim),
-                          std::isnan(claim.theory) ? "" : fmt::format("{:.4f}", claim.theory),
-                          verdict_text(claim)});
+    table.rows.push_back(
+        {claim.title, fmt::format("{:.4f} ± {:.4f}", claim.measured.mean, claim.measured.error),
+         claimed_text(claim), std::isnan(claim.theory) ? "" : fmt::format("{:.4f}", claim.theory),
+         verdict_text(claim), claim.statement});
   }
   return table;
 }

@@ -30,13 +30,14 @@ Series line(const std::string& label, std::size_t blocks, F y) {
   return series;
 }
 
-// number(measurement, block) of every seed, as points.
+// number(measurement, block) of every seed, as points; `aside` keeps several series apart.
 template <typename F>
-Series seeds(const std::string& label, const PlacementComparison& comparison, F number) {
+Series seeds(const std::string& label, const PlacementComparison& comparison, F number,
+             double aside = 0.0) {
   Series series{label, Series::Kind::points, {}, {}};
   for (std::size_t block = 0; block < comparison.blocks.size(); ++block) {
     for (const MeanFieldMeasurement& each : comparison.measured) {
-      series.x.push_back(static_cast<double>(block + 1));
+      series.x.push_back(static_cast<double>(block + 1) + aside);
       series.y.push_back(number(each, block));
     }
   }
@@ -120,11 +121,15 @@ Figure gradients(const PlacementComparison& comparison) {
         fmt::format("theory, {}", weight.name), comparison.blocks.size(),
         [&](std::size_t block) { return std::sqrt((comparison.expected.*weight.list)[block]); }));
   }
+  double aside = -0.25;
   for (const WeightName& weight : kWeights) {
-    figure.series.push_back(seeds(fmt::format("seeds, {}", weight.name), comparison,
-                                  [&](const MeanFieldMeasurement& m, std::size_t block) {
-                                    return std::sqrt((m.gradients.*weight.list)[block]);
-                                  }));
+    figure.series.push_back(seeds(
+        fmt::format("seeds, {}", weight.name), comparison,
+        [&](const MeanFieldMeasurement& m, std::size_t block) {
+          return std::sqrt((m.gradients.*weight.list)[block]);
+        },
+        aside));
+    aside += 0.25;
   }
   figure.alt =
       "Norms of the gradients of three matrices against the layer: theory lines through "
@@ -143,6 +148,9 @@ std::vector<Figure> figures_of(const MeanFieldResult& result) {
     figures.push_back(stream(each));
     figures.push_back(correlations(each));
     figures.push_back(gradients(each));
+  }
+  if (result.options.network == MeanFieldOptions::Network::article) {
+    for (Figure& figure : figures) figure.name = "article_" + figure.name;
   }
   return figures;
 }

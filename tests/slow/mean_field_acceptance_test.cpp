@@ -1,7 +1,6 @@
 // Mean-field theory against simulation at widths where it should be sharp. Minutes, so not part of
 // the unit tests: ctest -L slow.
 #include <cmath>
-#include <thread>
 
 #include <doctest/doctest.h>
 
@@ -85,41 +84,32 @@ TEST_CASE("mean_field, slow: forward moments are within 3 % at d = 1024, 24 laye
   }
 }
 
-TEST_CASE("mean_field, slow: every gradient is within 5 % at d = 1024, 6 layers") {
-  for (Placement placement : kDerived) {
-    const MeanFieldSetting setting = square(placement, 6, 1024);
-    const auto seeds = measure(setting, 24);
-    for (const auto weight : kWeights) {
-      for (std::size_t l = 0; l < 6; ++l) {
-        const Estimate ratio = estimate(log_ratios(setting, seeds, weight, l));
-        MESSAGE(name(placement), " layer ", l + 1, ": ln ratio ", ratio.mean, " +- ", ratio.error);
-        CHECK(std::abs(std::expm1(ratio.mean)) < 0.05);
-      }
-    }
-  }
-}
-
-TEST_CASE("mean_field, slow: the error of one seed falls like the root of the width") {
+TEST_CASE("mean_field, slow: every gradient is within 5 % at d = 1024, error like 1 / sqrt(d)") {
+  constexpr std::int64_t kWidest = 1024;
   for (Placement placement : kDerived) {
     std::vector<double> ln_width, ln_error;
-    for (std::int64_t width : {64, 256, 1024}) {
+    for (std::int64_t width : {std::int64_t{64}, std::int64_t{256}, kWidest}) {
       const MeanFieldSetting setting = square(placement, 6, width);
       const auto seeds = measure(setting, 24);
       std::vector<double> errors;
+      double worst = 0.0;
       for (const auto weight : kWeights) {
         for (std::size_t l = 0; l < 6; ++l) {
-          for (double each : log_ratios(setting, seeds, weight, l)) errors.push_back(each);
+          const std::vector<double> ratios = log_ratios(setting, seeds, weight, l);
+          errors.insert(errors.end(), ratios.begin(), ratios.end());
+          worst = std::max(worst, std::abs(std::expm1(estimate(ratios).mean)));
         }
       }
       ln_width.push_back(std::log(static_cast<double>(width)));
       ln_error.push_back(std::log(root_mean_square(errors)));
-      MESSAGE(name(placement), " d = ", width, ": root mean square ln ratio ",
-              root_mean_square(errors));
+      MESSAGE(name(placement), " d = ", width, ": one seed is off by ", root_mean_square(errors),
+              ", the mean of all at worst by ", worst);
+      if (width == kWidest) CHECK(worst < 0.05);
     }
     const LineFit fit = fit_line(ln_width, ln_error);
     MESSAGE(name(placement), ": error ~ d^", fit.slope, " +- ", fit.slope_error);
     CHECK(fit.slope < -0.35);
-    CHECK(fit.slope > -0.75);
+    CHECK(fit.slope > -0.65);
   }
 }
 
