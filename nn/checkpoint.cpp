@@ -103,7 +103,7 @@ std::vector<std::string> check_architecture(const Safetensors& file, Module& mod
   std::vector<std::string> lines = differences(parse_architecture(found->second, source), own);
   if (lines.empty() || architecture == Architecture::may_differ) return lines;
   const std::string more =
-      lines.size() > 1 ? fmt::format(" ({} more differences)", lines.size() - 1) : "";
+      lines.size() > 1 ? fmt::format(", and {} more such", lines.size() - 1) : "";
   fail_file(kOp, source, "is of another architecture: " + lines.front() + more,
             "build the model as the file's was, or load with Architecture::may_differ");
 }

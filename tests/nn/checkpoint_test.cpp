@@ -151,8 +151,7 @@ TEST_CASE(
   using Options = VisionTransformer::Options;
   const std::vector<Change> changes{
       {[](Options& o) { o.norm_eps = 1e-6; },
-       "encoder.layers.0.norm1.eps is 1e-05 in the file and 1e-06 in the model (4 more "
-       "differences)"},
+       "encoder.layers.0.norm1.eps is 1e-05 in the file and 1e-06 in the model, and 4 more such"},
       {[](Options& o) { o.activation = Activation::relu; },
        "encoder.layers.0.activation is \"gelu\" in the file and \"relu\" in the model"},
       {[](Options& o) { o.heads = 3; },
