@@ -11,7 +11,7 @@ namespace normlab {
 
 namespace {
 
-constexpr int kBarWidth = 40;
+constexpr int kBarWidth = 40, kBarWidthBesideNote = 8;
 
 std::string duration(double seconds) {
   const auto whole = static_cast<long>(std::ceil(seconds));
@@ -26,19 +26,22 @@ ProgressBar::ProgressBar(bool wanted)
   if (on_) show(0.0, 1.0);
 }
 
-ProgressBar::~ProgressBar() {
+ProgressBar::~ProgressBar() { wipe(); }
+
+void ProgressBar::wipe() {
   if (on_) std::fputs("\r\x1b[K", stderr);
 }
 
-void ProgressBar::show(double done, double total) {
+void ProgressBar::show(double done, double total, std::string_view note) {
   if (!on_) return;
   const double share = total > 0.0 ? done / total : 1.0;
   const std::chrono::duration<double> so_far = std::chrono::steady_clock::now() - start_;
-  const int filled = static_cast<int>(share * kBarWidth);
+  const int width = note.empty() ? kBarWidth : kBarWidthBesideNote;
+  const int filled = static_cast<int>(share * width);
   const std::string left =
       share > 0.0 ? duration(so_far.count() * (1.0 - share) / share) + " left" : "starting";
-  fmt::print(stderr, "\r[{:#<{}}{:.<{}}] {:3.0f} %  {}\x1b[K", "", filled, "", kBarWidth - filled,
-             100.0 * share, left);
+  fmt::print(stderr, "\r[{:#<{}}{:.<{}}] {:3.0f} %  {}{}{}\x1b[K", "", filled, "", width - filled,
+             100.0 * share, left, note.empty() ? "" : "  ", note);
   std::fflush(stderr);
 }
 

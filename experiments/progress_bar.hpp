@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <string_view>
 
 namespace normlab {
 
@@ -13,7 +14,9 @@ class ProgressBar {
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  void show(double done, double total);
+  // A note takes the room of most of the bar.
+  void show(double done, double total, std::string_view note = {});
+  void wipe();  // until the next show
 
  private:
   bool on_;

@@ -1,0 +1,228 @@
+// The command line of train_digits.
+#include <chrono>
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include "core/atomic_file.hpp"
+#include "core/check.hpp"
+#include "experiments/command_line.hpp"
+#include "experiments/progress_bar.hpp"
+#include "experiments/train_digits_options.hpp"
+#include "experiments/train_digits_report.hpp"
+#include "nn/norms.hpp"
+
+namespace normlab {
+
+namespace {
+
+constexpr const char* kProgram = "train_digits";
+constexpr std::int64_t kMostLayers = 1000, kMostWidth = 4096, kMostEpochs = 1'000'000;
+
+struct CommandLine {
+  TrainDigitsOptions options;
+  std::string placement = name(TrainDigitsOptions{}.placement);
+  std::string schedule = name(TrainDigitsOptions{}.schedule);
+  std::string checkpoint, resume, json, report;
+  std::string command;  // as the report shows it
+  std::int64_t checkpoint_every = 0;
+  int threads = command_line::default_threads();
+  bool quiet = false;
+};
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string text = "one of:";
+  std::size_t column = 0;
+  for (const std::string& each : names) {
+    column += each.size() + 1;
+    const bool breaks = column > 40 || &each == &names.front();
+    if (breaks) column = each.size();
+    text += breaks ? "\n" : " ";
+    text += each;
+  }
+  return text;
+}
+
+void define_model(CLI::App& app, CommandLine& line) {
+  TrainDigitsOptions& options = line.options;
+  app.add_option("--norm", options.norm, listed(nn::norms().names()))
+      ->check(command_line::one_of(nn::norms().names()))
+      ->capture_default_str();
+  app.add_option("--placement", line.placement, listed(nn::placements().names()))
+      ->check(command_line::one_of(nn::placements().names()))
+      ->capture_default_str();
+  app.add_option("--layers", options.layers, "blocks")
+      ->transform(command_line::whole_number(1, kMostLayers))
+      ->capture_default_str();
+  app.add_option("--width", options.width, "width d of a token; a multiple of the 4 heads")
+      ->transform(command_line::whole_number(1, kMostWidth))
+      ->capture_default_str();
+  app.add_option("--dropout", options.dropout, "probability of dropout, from 0 to 1")
+      ->check(command_line::number_at_least(0.0))
+      ->capture_default_str();
+}
+
+void define_training(CLI::App& app, CommandLine& line) {
+  TrainDigitsOptions& options = line.options;
+  app.add_option("--optimizer", options.optimizer, listed(optimizer_names()))
+      ->check(command_line::one_of(optimizer_names()))
+      ->capture_default_str();
+  app.add_option("--lr", options.lr, "peak learning rate")
+      ->check(command_line::number_at_least(0.0))
+      ->capture_default_str();
+  app.add_option("--schedule", line.schedule, listed(decay_names()) + "\nafter the warmup")
+      ->check(command_line::one_of(decay_names()))
+      ->capture_default_str();
+  app.add_option("--warmup", options.warmup, "steps to the peak rate; 0: none")
+      ->transform(command_line::whole_number(0, std::numeric_limits<std::int64_t>::max()))
+      ->capture_default_str();
+  app.add_option("--epochs", options.epochs, "passes over the training images")
+      ->transform(command_line::whole_number(1, kMostEpochs))
+      ->capture_default_str();
+  app.add_option("--batch-size", options.batch_size, "images per step")
+      ->transform(command_line::whole_number(1, 1'000'000))
+      ->capture_default_str();
+  app.add_option("--clip", options.clip, "largest norm of the gradient; 0: any")
+      ->check(command_line::number_at_least(0.0))
+      ->capture_default_str();
+  app.add_option("--seed", options.seed, "of weights, order and dropout")
+      ->transform(command_line::seed())
+      ->capture_default_str();
+}
+
+void define(CLI::App& app, CommandLine& line) {
+  app.set_version_flag("--version", std::string("normlab ") + NORMLAB_VERSION);
+  app.footer("Exit code: 0; 2 for bad usage or bad input; 3 if the training\ndiverged.");
+  define_model(app, line);
+  define_training(app, line);
+  app.add_option("--threads", line.threads,
+                 "slices of a batch computed at a time; the\noutput does not depend on it")
+      ->transform(command_line::whole_number(1, command_line::kMostThreads))
+      ->capture_default_str();
+  app.add_option("--checkpoint", line.checkpoint, "keep the state of the run in this file")
+      ->check(command_line::a_path());
+  app.add_option("--checkpoint-every", line.checkpoint_every,
+                 "steps from one checkpoint to the next\n[an epoch]")
+      ->transform(command_line::whole_number(1, std::numeric_limits<std::int64_t>::max()));
+  app.add_option("--resume", line.resume,
+                 "go on from this checkpoint, with its options;\nthose given here must be the same")
+      ->check(command_line::a_path());
+  app.add_option("--json", line.json, "also write every epoch to this file")
+      ->check(command_line::a_path());
+  app.add_option("--report", line.report,
+                 "also write figures and tables to this HTML page\n(figures need gnuplot)")
+      ->check(command_line::a_path());
+  app.add_flag("--quiet", line.quiet, "no table and no progress");
+}
+
+// The checkpoint's options; one that was given with another value is refused.
+TrainDigitsOptions resumed_options(const CLI::App& app, const CommandLine& line,
+                                   const Safetensors& checkpoint) {
+  const TrainDigitsOptions options = options_in(checkpoint, line.resume);
+  const auto theirs = json_of(options), given = json_of(line.options);
+  for (const auto& [key, value] : given.items()) {
+    const std::string option = fmt::format("--{}", key);
+    check(app.count(option) == 0 || theirs[key] == value, kProgram, option,
+          "must be as in the checkpoint, " + theirs[key].dump(), [&] { return value.dump(); });
+  }
+  return options;
+}
+
+// Losing one file to another is refused before the training, and so is what cannot be written. The
+// checkpoint may be the file that is resumed from.
+void check_files(const CommandLine& line) {
+  const std::vector<std::pair<std::string, std::string>> outputs{
+      {"--checkpoint", line.checkpoint}, {"--json", line.json}, {"--report", line.report}};
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const auto& [option, path] = outputs[i];
+    if (path.empty()) continue;
+    for (std::size_t j = 0; j < i; ++j) {
+      check(path != outputs[j].second, kProgram, option,
+            "must name another file than " + outputs[j].first, path);
+    }
+    check(i == 0 || path != line.resume, kProgram, option, "must name another file than --resume",
+          path);
+    check_writable(path);
+  }
+}
+
+// Wall time and memory belong to this run, not to its result: they go to standard error.
+class Clock {
+ public:
+  double tokens_per_second(std::int64_t tokens) const {
+    return static_cast<double>(tokens) / std::max(seconds(), 1e-9);
+  }
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+double peak_megabytes() {
+  struct rusage usage {};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024.0;
+}
+
+TrainDigitsResult train(const CommandLine& line, const Safetensors* resume) {
+  ProgressBar bar(!line.quiet);
+  const Clock clock;
+  std::int64_t tokens = 0;
+  TrainDigitsHooks hooks;
+  hooks.every = line.checkpoint_every;
+  hooks.progress = [&](const TrainProgress& now) {
+    tokens = now.tokens;
+    bar.show(static_cast<double>(now.step), static_cast<double>(now.steps),
+             fmt::format("loss {:.4f} {:3.0f} % |g| {:.2f} {:.0f} tok/s", now.loss,
+                         100.0 * now.accuracy, now.grad_norm, clock.tokens_per_second(tokens)));
+  };
+  if (!line.checkpoint.empty()) {
+    hooks.checkpoint = [&](const Safetensors& checkpoint) {
+      write_safetensors(line.checkpoint, checkpoint);
+    };
+  }
+  TrainDigitsResult result =
+      run_train_digits(line.options, load_digits(), line.threads, hooks, resume);
+  if (!line.quiet) {
+    bar.wipe();
+    fmt::print(stderr, "{}: {:.1f} s, {:.0f} tokens per second, at most {:.0f} MB of memory\n",
+               kProgram, clock.seconds(), clock.tokens_per_second(tokens), peak_megabytes());
+  }
+  return result;
+}
+
+int run(const CLI::App& app, CommandLine line) {
+  line.options.placement = nn::placements().at(line.placement).placement;
+  line.options.schedule = decay_of(line.schedule);
+  if (!line.quiet) command_line::check_standard_output(kProgram);
+  check_files(line);
+  std::optional<Safetensors> resume;
+  if (!line.resume.empty()) {
+    resume = read_safetensors(line.resume);
+    line.options = resumed_options(app, line, *resume);
+  }
+  const TrainDigitsResult result = train(line, resume ? &*resume : nullptr);
+  if (!line.quiet) command_line::print(kProgram, text_of(result));
+  if (!line.json.empty()) write_atomically(line.json, json_of(result));
+  if (!line.report.empty()) write_atomically(line.report, html_of(report_of(result, line.command)));
+  if (!result.diverged) return 0;
+  fmt::print(stderr, "{}: diverged at step {}: {}\n", kProgram, result.diverged->step,
+             result.diverged->origin);
+  return kDiverged;
+}
+
+}  // namespace
+
+int train_digits_main(int argc, const char* const* argv) {
+  CommandLine line;
+  line.command =
+      command_text(kProgram, argc, argv, {"--checkpoint", "--resume", "--json", "--report"});
+  CLI::App app("Trains a vision transformer on 1,797 digits, with any norm and placement",
+               kProgram);
+  define(app, line);
+  return command_line::run(app, argc, argv, [&] { return run(app, line); });
+}
+
+}  // namespace normlab

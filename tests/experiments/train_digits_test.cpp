@@ -1,0 +1,219 @@
+#include "experiments/train_digits.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <sstream>
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include "core/ops/cross_entropy.hpp"
+#include "experiments/digits_trainer.hpp"
+#include "experiments/train_digits_options.hpp"
+#include "experiments/train_digits_report.hpp"
+#include "tests/support/op_checks.hpp"
+
+using namespace normlab;
+
+namespace {
+
+TrainDigitsOptions tiny() {
+  TrainDigitsOptions options;
+  options.layers = 1;
+  options.width = 8;
+  options.warmup = 2;
+  options.epochs = 2;
+  options.batch_size = 40;
+  options.dropout = 0.1;
+  return options;
+}
+
+Digits some_digits() { return load_digits().range(0, 125); }  // 100 to train on: 3 steps an epoch
+
+std::string bytes_after(const TrainDigitsOptions& options, std::int64_t steps) {
+  DigitsTrainer trainer(options, some_digits(), 1);
+  while (trainer.steps_done() < steps) {
+    trainer.step();
+    if (trainer.at_end_of_epoch()) trainer.end_epoch();
+  }
+  return to_safetensors(trainer.checkpoint());
+}
+
+}  // namespace
+
+TEST_CASE("train_digits: the split is four fifths, the same for every seed, pixels from -1 to 1") {
+  const DigitsSplit split = split_digits(load_digits());
+  CHECK(split.train.size() == 1437);
+  CHECK(split.test.size() == 360);
+  const auto [least, most] =
+      std::minmax_element(split.train.images.values().begin(), split.train.images.values().end());
+  CHECK(*least == -1.0);
+  CHECK(*most == 1.0);
+}
+
+TEST_CASE("train_digits: it learns, and the records say so") {
+  TrainDigitsOptions options = tiny();
+  options.epochs = 12;
+  options.width = 16;
+  options.lr = 1e-2;
+  options.dropout = 0.0;
+  const TrainDigitsResult result = run_train_digits(options, load_digits().range(0, 500), 1);
+  CHECK_FALSE(result.diverged.has_value());
+  REQUIRE(result.epochs.size() == 12);
+  CHECK(result.epochs[0].epoch == 1);
+  CHECK(result.epochs[0].step == 10);
+  CHECK(result.epochs.back().step == 120);
+  CHECK(result.epochs.back().train_accuracy > 0.6);
+  CHECK(result.epochs.back().test_accuracy > 0.5);
+  CHECK(result.epochs.back().train_loss < 0.5 * result.epochs.front().train_loss);
+}
+
+TEST_CASE("train_digits: a resumed run has the bytes of one that was not stopped, at every step") {
+  TrainDigitsOptions options = tiny();
+  for (const char* optimizer : {"adamw", "sgd"}) {
+    options.optimizer = optimizer;
+    options.norm = options.optimizer == "sgd" ? "batchnorm" : "layernorm";
+    CAPTURE(optimizer);
+    const std::string whole = bytes_after(options, 6);
+    for (std::int64_t stop = 1; stop <= 6; ++stop) {
+      CAPTURE(stop);
+      const Safetensors saved = parse_safetensors(bytes_after(options, stop), "saved");
+      CHECK(json_of(options_in(saved, "saved")) == json_of(options));
+      DigitsTrainer trainer(options, some_digits(), 1);
+      trainer.restore(saved, "saved");
+      CHECK(trainer.steps_done() == stop);
+      while (trainer.steps_done() < 6) {
+        trainer.step();
+        if (trainer.at_end_of_epoch()) trainer.end_epoch();
+      }
+      CHECK(to_safetensors(trainer.checkpoint()) == whole);
+    }
+  }
+}
+
+TEST_CASE("train_digits: slices of a batch add up to the gradient of the whole batch") {
+  // 100 images in one batch are 7 slices; the first update of plain SGD is the gradient itself.
+  TrainDigitsOptions options = tiny();
+  options.batch_size = 100;
+  options.dropout = 0.0;
+  options.clip = 0.0;
+  options.optimizer = "sgd";
+  options.lr = 1.0;
+  options.warmup = 0;
+  DigitsTrainer trainer(options, some_digits(), 1);
+  const NamedTensors before = trainer.checkpoint().tensors;
+  const DigitsTrainer::Step step = trainer.step();
+  const NamedTensors after = trainer.checkpoint().tensors;
+
+  Generator root(options.seed);
+  Generator weights(root.next64());
+  VisionTransformer model(model_options(options), weights);
+  const Digits train = split_digits(some_digits()).train;
+  Tape tape;
+  const Var loss = cross_entropy(model.forward(tape.constant(train.images)), train.labels);
+  tape.backward(loss);
+  CHECK(std::abs(loss.value().item() - step.loss) <= 1e-13);
+  for (const auto& [name, parameter] : model.named_parameters()) {
+    CAPTURE(name);
+    CHECK(max_abs_difference(parameter->value, *find_tensor(before, name)) == 0.0);
+    Tensor expected = parameter->value;
+    for (std::int64_t i = 0; i < expected.numel(); ++i) {
+      expected.mutable_data()[i] -= parameter->grad.data()[i];
+    }
+    CHECK(relative_error(*find_tensor(after, name), expected) <= 1e-13);
+  }
+}
+
+TEST_CASE("train_digits: a divergence is named with its step and the first op, and ends the run") {
+  TrainDigitsOptions options = tiny();
+  options.optimizer = "sgd";
+  options.clip = 0.0;
+  options.warmup = 0;
+  options.lr = 1e300;
+  const TrainDigitsResult result = run_train_digits(options, some_digits(), 1);
+  REQUIRE(result.diverged.has_value());
+  CHECK(result.diverged->step == 2);
+  CHECK(result.diverged->origin.starts_with("[anomaly] "));
+  CHECK(result.diverged->origin.find("the output holds") != std::string::npos);
+  CHECK(result.epochs.empty());
+  CHECK(text_of(result).find("diverged at step 2: loss ") != std::string::npos);
+  const auto json = nlohmann::json::parse(json_of(result));
+  CHECK(json["diverged"]["step"] == 2);
+  CHECK(json["config"]["lr"] == 1e300);
+
+  options.lr = 30.0;  // grows, and stays finite
+  options.placement = Placement::re_zero;
+  options.epochs = 30;
+  const TrainDigitsResult exploded = run_train_digits(options, some_digits(), 1);
+  REQUIRE(exploded.diverged.has_value());
+  CHECK(exploded.diverged->loss > 23.0);
+}
+
+TEST_CASE("train_digits: text, JSON and page of a result") {
+  const TrainDigitsResult result = run_train_digits(tiny(), some_digits(), 1);
+  std::istringstream text(text_of(result));
+  std::size_t lines = 0;
+  for (std::string line; std::getline(text, line); ++lines) CHECK(line.size() <= 100);
+  CHECK(lines == 5);
+  const auto json = nlohmann::ordered_json::parse(json_of(result));
+  CHECK(json["experiment"] == "train_digits");
+  CHECK(json["diverged"].is_null());
+  REQUIRE(json["epochs"].size() == 2);
+  CHECK(json_of(parse_record(json["epochs"][1])) == json["epochs"][1]);
+  CHECK(json["epochs"][1]["test_loss"] == result.epochs[1].test_loss);
+  const Report report = report_of(result, "train_digits");
+  CHECK(report.tables.at(0).rows.size() == 2);
+  CHECK(report.figures.size() == 3);
+  CHECK(html_of(report).find("Every epoch") != std::string::npos);
+}
+
+TEST_CASE("train_digits: checkpoints come when they are due, and progress after every step") {
+  std::vector<std::int64_t> seen;
+  int checkpoints = 0;
+  TrainDigitsHooks hooks;
+  hooks.progress = [&](const TrainProgress& now) { seen.push_back(now.step); };
+  hooks.checkpoint = [&](const Safetensors&) { ++checkpoints; };
+  run_train_digits(tiny(), some_digits(), 1, hooks);
+  CHECK(seen == std::vector<std::int64_t>{1, 2, 3, 4, 5, 6});
+  CHECK(checkpoints == 2);
+  hooks.every = 4;  // after step 4, and at the end
+  checkpoints = 0;
+  run_train_digits(tiny(), some_digits(), 1, hooks);
+  CHECK(checkpoints == 2);
+}
+
+TEST_CASE("train_digits: options and checkpoints that do not fit are refused") {
+  const auto refuses = [](const std::function<void(TrainDigitsOptions&)>& change,
+                          std::string_view message) {
+    TrainDigitsOptions options = tiny();
+    change(options);
+    check_refused([&] { DigitsTrainer(options, some_digits(), 1); }, message);
+  };
+  refuses([](auto& o) { o.width = 10; }, "[train_digits] --width: must be a multiple of the 4");
+  refuses([](auto& o) { o.warmup = 7; }, "[train_digits] --warmup: must be at most the 6 steps");
+  refuses([](auto& o) { o.lr = -1; }, "[train_digits] --lr");
+  refuses([](auto& o) { o.epochs = 0; }, "[train_digits] --epochs");
+  refuses([](auto& o) { o.batch_size = 0; }, "[train_digits] --batch-size");
+  refuses([](auto& o) { o.optimizer = "lion"; }, "[train_digits] --optimizer: must be one of sgd");
+  refuses([](auto& o) { o.norm = "nonorm"; }, "[Registry] norm");
+
+  DigitsTrainer trainer(tiny(), some_digits(), 1);
+  const Safetensors good = parse_safetensors(bytes_after(tiny(), 1), "good");
+  const auto refused = [&](const Safetensors& file, const std::string& message) {
+    CAPTURE(message);
+    CHECK_THROWS_WITH_AS(trainer.restore(file, "f"), doctest::Contains(message.c_str()),
+                         std::runtime_error);
+  };
+  Safetensors file = good;
+  file.metadata.erase("normlab.train_digits");
+  CHECK_THROWS_AS(options_in(file, "f"), std::runtime_error);
+  refused(file, "f: has no normlab.train_digits in its metadata");
+  file.metadata["normlab.train_digits"] = "{}";
+  CHECK_THROWS_AS(options_in(file, "f"), std::runtime_error);
+  refused(file, "f: its place in the run cannot be read");
+  file = good;
+  file.tensors.pop_back();
+  refused(file, "f: has no training.dropout.");
+  CHECK_THROWS_AS(trainer.restore({}, "f"), std::runtime_error);
+}
