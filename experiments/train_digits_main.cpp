@@ -30,27 +30,11 @@ struct CommandLine {
   bool quiet = false;
 };
 
-std::string listed(const std::vector<std::string>& names) {
-  std::string text = "one of:";
-  std::size_t column = 0;
-  for (const std::string& each : names) {
-    column += each.size() + 1;
-    const bool breaks = column > 40 || &each == &names.front();
-    if (breaks) column = each.size();
-    text += breaks ? "\n" : " ";
-    text += each;
-  }
-  return text;
-}
-
 void define_model(CLI::App& app, CommandLine& line) {
   TrainDigitsOptions& options = line.options;
-  app.add_option("--norm", options.norm, listed(nn::norms().names()))
-      ->check(command_line::one_of(nn::norms().names()))
-      ->capture_default_str();
-  app.add_option("--placement", line.placement, listed(nn::placements().names()))
-      ->check(command_line::one_of(nn::placements().names()))
-      ->capture_default_str();
+  command_line::add_choice(app, "--norm", options.norm, "the norm", nn::norms().names());
+  command_line::add_choice(app, "--placement", line.placement, "its placement",
+                           nn::placements().names());
   app.add_option("--layers", options.layers, "blocks")
       ->transform(command_line::whole_number(1, kMostLayers))
       ->capture_default_str();
@@ -64,15 +48,13 @@ void define_model(CLI::App& app, CommandLine& line) {
 
 void define_training(CLI::App& app, CommandLine& line) {
   TrainDigitsOptions& options = line.options;
-  app.add_option("--optimizer", options.optimizer, listed(optimizer_names()))
-      ->check(command_line::one_of(optimizer_names()))
-      ->capture_default_str();
+  command_line::add_choice(app, "--optimizer", options.optimizer, "the optimizer",
+                           optimizer_names());
   app.add_option("--lr", options.lr, "peak learning rate")
       ->check(command_line::number_at_least(0.0))
       ->capture_default_str();
-  app.add_option("--schedule", line.schedule, listed(decay_names()) + "\nafter the warmup")
-      ->check(command_line::one_of(decay_names()))
-      ->capture_default_str();
+  command_line::add_choice(app, "--schedule", line.schedule, "the rate after the warmup",
+                           decay_names());
   app.add_option("--warmup", options.warmup, "steps to the peak rate; 0: none")
       ->transform(command_line::whole_number(0, std::numeric_limits<std::int64_t>::max()))
       ->capture_default_str();
