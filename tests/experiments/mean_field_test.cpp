@@ -74,7 +74,7 @@ TEST_CASE("mean_field: norms are compared by the root of the mean square, ratios
   CHECK(got.ratio_from_measured.error == 0.0);
 }
 
-TEST_CASE("mean_field: JSON holds theory and every seed; the report a figure of each kind") {
+TEST_CASE("mean_field: JSON holds theory and every seed, the report a figure of each kind") {
   const MeanFieldResult result = run(small_run());
   const auto document = nlohmann::json::parse(json_of(result));
   REQUIRE(document["placements"].size() == 3);
