@@ -30,7 +30,7 @@ refused() {
 
 refused "$mean_field" '--layers: must be a whole number from 1 to 1000, got 0' --layers 0
 refused "$mean_field" '--seeds: must be a whole number from 1 to 100000, got none' --seeds none
-refused "$mean_field" '--placement: must be post or pre or res-post, got sandwich' --placement sandwich
+refused "$mean_field" '--placement: must be one of post, pre, res-post, got sandwich' --placement sandwich
 refused "$mean_field" '--placement: must differ from one another, got pre twice' --placement pre pre
 refused "$mean_field" '--input-correlation: must be from 0 to 1, got 1.5' --input-correlation 1.5
 refused "$mean_field" '--input-correlation: must be a finite number of at least 0, got nan' \

@@ -97,8 +97,8 @@ refused 'cut.safetensors: ends within its header' --resume cut.safetensors
 refused '--width: must be a multiple of the 4 heads, got 10' --width 10
 refused '--norm: must be' --norm foo
 refused '--placement: must be' --placement foo
-refused '--optimizer: must be sgd or adam' --optimizer foo
-refused '--schedule: must be constant' --schedule foo
+refused '--optimizer: must be one of sgd, adam' --optimizer foo
+refused '--schedule: must be one of constant' --schedule foo
 refused '--lr: must be a finite number' --lr nan
 refused '--dropout: must be' --dropout 1.5
 refused '--batch-size: must be a whole number' --batch-size 0
