@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "experiments/discrepancy_cell.hpp"
 #include "experiments/jobs.hpp"

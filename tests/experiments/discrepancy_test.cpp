@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include "experiments/discrepancy_report.hpp"

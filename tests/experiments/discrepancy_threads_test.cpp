@@ -1,5 +1,6 @@
 // Under ThreadSanitizer, too.
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include "tests/experiments/discrepancy_cases.hpp"
 

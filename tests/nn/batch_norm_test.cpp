@@ -12,7 +12,7 @@ using namespace normlab;
 namespace {
 
 std::optional<double> momentum_of(const FixtureCase& fixture) {
-  if (fixture.options.at("momentum").is_null()) return std::nullopt;
+  if (!fixture.option_is_number("momentum")) return std::nullopt;
   return fixture.option<double>("momentum");
 }
 

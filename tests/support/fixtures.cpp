@@ -42,7 +42,7 @@ FixtureCase read_case(const nlohmann::ordered_json& json) {
   FixtureCase result;
   result.name = json.at("name").get<std::string>();
   result.kind = json.at("kind").get<std::string>();
-  result.options = json.at("options");
+  result.options = std::make_shared<const nlohmann::json>(json.at("options"));
   result.inputs = read_tensors(json.at("inputs"));
   result.parameters = read_tensors(json.at("parameters"));
   result.cotangents = read_tensors(json.at("cotangents"));
@@ -107,6 +107,32 @@ std::vector<FixtureCase> load_fixture_cases(const std::string& file_name, std::s
               kHint);
   }
   return cases;
+}
+
+template <typename T>
+T FixtureCase::option(const std::string& key) const {
+  return options->at(key).get<T>();
+}
+template bool FixtureCase::option(const std::string&) const;
+template double FixtureCase::option(const std::string&) const;
+template std::int64_t FixtureCase::option(const std::string&) const;
+template std::uint64_t FixtureCase::option(const std::string&) const;
+template std::string FixtureCase::option(const std::string&) const;
+template std::vector<std::int64_t> FixtureCase::option(const std::string&) const;
+
+template <typename T>
+T FixtureCase::option_or(const std::string& key, T fallback) const {
+  return options->value(key, fallback);
+}
+template bool FixtureCase::option_or(const std::string&, bool) const;
+template double FixtureCase::option_or(const std::string&, double) const;
+template std::int64_t FixtureCase::option_or(const std::string&, std::int64_t) const;
+template std::string FixtureCase::option_or(const std::string&, std::string) const;
+
+bool FixtureCase::has_option(const std::string& key) const { return options->contains(key); }
+
+bool FixtureCase::option_is_number(const std::string& key) const {
+  return options->at(key).is_number();
 }
 
 }  // namespace normlab

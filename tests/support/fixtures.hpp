@@ -1,12 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 // Reads the PyTorch fixtures of tests/fixtures: values and gradients made by make_fixtures.py. What
 // a kind's inputs and options mean stands in the Python module that makes it.
@@ -27,7 +28,7 @@ const FixtureTensor* find_tensor(const FixtureTensors& tensors, std::string_view
 struct FixtureCase {
   std::string name;
   std::string kind;
-  nlohmann::json options;
+  std::shared_ptr<const nlohmann::json> options;
   FixtureTensors inputs;
   FixtureTensors parameters;
   FixtureTensors cotangents;  // of some or all outputs: the seeds of the backward pass
@@ -45,14 +46,13 @@ struct FixtureCase {
   bool has_input(std::string_view tensor) const { return find_tensor(inputs, tensor) != nullptr; }
 
   // Options that every case of the kind has; the second form is for those that a case may omit.
+  // For the types that options have (fixtures.cpp): every test would else compile all of JSON.
   template <typename T>
-  T option(const std::string& key) const {
-    return options.at(key).get<T>();
-  }
+  T option(const std::string& key) const;
   template <typename T>
-  T option_or(const std::string& key, T fallback) const {
-    return options.value(key, fallback);
-  }
+  T option_or(const std::string& key, T fallback) const;
+  bool has_option(const std::string& key) const;
+  bool option_is_number(const std::string& key) const;
 };
 
 // All cases of e.g. "ops.json"; with a kind, those of that kind. Throws std::runtime_error if the

@@ -47,7 +47,7 @@ struct Run {
 
   std::vector<ParameterGroup> groups(const FixtureCase& fixture) {
     std::vector<ParameterGroup> both{{{&w}}, {{&b}}};
-    if (fixture.options.contains("b_weight_decay")) {
+    if (fixture.has_option("b_weight_decay")) {
       both[1].weight_decay = fixture.option<double>("b_weight_decay");
     }
     return both;
