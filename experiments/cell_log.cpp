@@ -40,6 +40,19 @@ CellLog::Json parse_line(const std::string& path, const std::string& line, int n
   return parsed;
 }
 
+// Says which option differs, not all of both.
+void check_header(const std::string& path, const CellLog::Json& theirs, const CellLog::Json& ours) {
+  if (theirs == ours) return;
+  std::string difference = "its header is another";
+  for (const auto& [key, value] : ours.items()) {
+    if (theirs.contains(key) && theirs[key] == value) continue;
+    difference = key + " is " + (theirs.contains(key) ? theirs[key].dump() : "missing") +
+                 " in place of " + value.dump();
+    break;
+  }
+  fail_log(path, "belongs to a run of other options or of another version: " + difference);
+}
+
 }  // namespace
 
 CellLog::CellLog(std::string path, const Json& header) : path_(std::move(path)) {
@@ -54,10 +67,8 @@ CellLog::CellLog(std::string path, const Json& header) : path_(std::move(path)) 
   const std::size_t end = text.rfind('\n') + 1;  // 0 if there is no complete line
   std::istringstream lines(text.substr(0, end));
   std::string line;
-  if (!std::getline(lines, line) || parse_line(path_, line, 1) != header) {
-    fail_log(path_, "belongs to a run of other options or of another version: it has " +
-                        line.substr(0, 300) + ", this run " + header.dump());
-  }
+  if (!std::getline(lines, line)) fail_log(path_, "is no log of an experiment: it has no line");
+  check_header(path_, parse_line(path_, line, 1), header);
   for (int number = 2; std::getline(lines, line); ++number) {
     Json entry = parse_line(path_, line, number);
     if (!entry.contains("cell") || !entry.contains("measured")) {
@@ -67,6 +78,8 @@ CellLog::CellLog(std::string path, const Json& header) : path_(std::move(path)) 
   }
   if (end != text.size()) write_atomically(path_, text.substr(0, end));
 }
+
+void CellLog::refuse(const std::string& problem) const { fail_log(path_, problem); }
 
 const CellLog::Json* CellLog::find(const Json& cell) const {
   const auto found = measured_.find(cell.dump());

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <stdexcept>
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -22,10 +23,23 @@ class CellLog {
   // What was measured of the cell; null if it is not there.
   const Json* find(const Json& cell) const;
 
+  // What f makes of a measurement; a std::runtime_error becomes one that names the file and says
+  // what to do.
+  template <typename F>
+  auto read(F f) const {
+    try {
+      return f();
+    } catch (const std::runtime_error& error) {
+      refuse(std::string("has a cell that is none: ") + error.what());
+    }
+  }
+
   // One write, flushed to disk. Not for two threads at a time.
   void append(const Json& cell, const Json& measured);
 
  private:
+  [[noreturn]] void refuse(const std::string& problem) const;
+
   std::string path_;
   std::map<std::string, Json> measured_;  // by the cell's text
 };

@@ -157,11 +157,13 @@ int run(CLI::App& app, int argc, const char* const* argv, const std::function<in
     return body();
   } catch (const CLI::ArgumentMismatch& error) {
     const std::string text = error.what();
-    const bool missing =
-        text.find("missing") != std::string::npos;  // "--seeds: 1 required INT missing"
-    report(program, missing
-                        ? text.substr(0, text.find(':')) + ": needs a value, got none (see --help)"
-                        : text + " (see --help)");
+    const std::string option = text.substr(0, text.find(':'));
+    const auto says = [&](const char* part) { return text.find(part) != std::string::npos; };
+    // CLI11's own words are "1 required INT missing" and "At Most 1 required but received 2".
+    const std::string problem = says("missing")     ? option + ": needs a value, got none"
+                                : says("At Most 1") ? option + ": must be given once"
+                                                    : text;
+    report(program, problem + " (see --help)");
   } catch (const CLI::ParseError& error) {
     report(program, fmt::format("{} (see --help)", error.what()));
   } catch (const std::bad_alloc&) {

@@ -81,10 +81,10 @@ std::unique_ptr<CellLog> open_log(const CommandLine& line, std::vector<ComparedC
                                                                   {"ffn", options.ffn},
                                                                   {"images", options.images}});
   for (ComparedCell& each : cells) {
-    if (const CellLog::Json* measured = log->find(key_of(each))) {
-      each.measured = measurement_from(*measured);
-      each.known = true;
-    }
+    const CellLog::Json* measured = log->find(key_of(each));
+    if (measured == nullptr) continue;
+    each.measured = log->read([&] { return measurement_from(*measured, each.cell.layers); });
+    each.known = true;
   }
   return log;
 }

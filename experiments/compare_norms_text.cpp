@@ -28,7 +28,7 @@ std::string with_error(const LineFit& fit) {
 
 std::string range(const Spread& spread) {
   if (std::isnan(spread.median)) return "-";
-  return fmt::format("{:.3g} [{:.2g}, {:.2g}]", spread.median, spread.smallest, spread.largest);
+  return fmt::format("{:.3g} [{:.3g}, {:.3g}]", spread.median, spread.smallest, spread.largest);
 }
 
 std::string row_of(const ComparedNorm& row) {

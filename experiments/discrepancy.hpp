@@ -60,7 +60,7 @@ DiscrepancyResult run_discrepancy(const DiscrepancyOptions& options, int threads
 // same, bit for bit; discrepancy_from throws std::runtime_error for anything else.
 nlohmann::ordered_json key_of(const DiscrepancyCell& cell);
 nlohmann::ordered_json json_of(const DiscrepancyMeasurement& measurement);
-DiscrepancyMeasurement discrepancy_from(const nlohmann::ordered_json& json);
+DiscrepancyMeasurement discrepancy_from(const nlohmann::ordered_json& json, std::int64_t layers);
 
 std::string json_of(const DiscrepancyResult& result);
 std::string text_of(const DiscrepancyResult& result);

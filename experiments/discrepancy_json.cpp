@@ -73,15 +73,20 @@ Json json_of(const DiscrepancyMeasurement& m) {
           {"similarity_across", numbers(m.similarity_across)}};
 }
 
-DiscrepancyMeasurement discrepancy_from(const Json& json) {
+DiscrepancyMeasurement discrepancy_from(const Json& json, std::int64_t layers) {
   try {
-    return {number_from(json.at("loss")),
-            numbers_of(json.at("w2_grad_norm")),
-            numbers_of(json.at("square")),
-            numbers_of(json.at("self")),
-            numbers_of(json.at("same_sequence")),
-            numbers_of(json.at("similarity_within")),
-            numbers_of(json.at("similarity_across"))};
+    DiscrepancyMeasurement m{number_from(json.at("loss")),
+                             numbers_of(json.at("w2_grad_norm")),
+                             numbers_of(json.at("square")),
+                             numbers_of(json.at("self")),
+                             numbers_of(json.at("same_sequence")),
+                             numbers_of(json.at("similarity_within")),
+                             numbers_of(json.at("similarity_across"))};
+    for (const auto* list : {&m.w2_grad_norm, &m.square, &m.self, &m.same_sequence}) {
+      if (list->size() == static_cast<std::size_t>(layers)) continue;
+      throw std::runtime_error("no measurement of discrepancy: not one number per layer");
+    }
+    return m;
   } catch (const Json::exception& error) {
     throw std::runtime_error(std::string("no measurement of discrepancy: ") + error.what());
   }

@@ -82,7 +82,8 @@ DiscrepancyResult computed(const CommandLine& line) {
     log.emplace(line.resume, CellLog::Json{{"experiment", kProgram}, {"version", NORMLAB_VERSION}});
     for (const DiscrepancyCell& cell : needed_cells(line.options)) {
       const CellLog::Json* measured = log->find(key_of(cell));
-      if (measured != nullptr) known.push_back({cell, discrepancy_from(*measured)});
+      if (measured == nullptr) continue;
+      known.push_back({cell, log->read([&] { return discrepancy_from(*measured, cell.layers); })});
     }
   }
   ProgressBar bar(!line.quiet);

@@ -36,8 +36,10 @@ class Stacks {
   EncoderModel& model(std::size_t i) { return *models_[i]; }
   std::size_t size() const { return models_.size(); }
 
-  // The blocks that all stacks share are those of the deepest, and so is their gradient when the
-  // tape runs backward; this hands it to stack i. Done again, it is taken back.
+  // Stacks of one seed draw their blocks in the same order, so that the blocks of a shallow one
+  // have the weights of the first blocks of the deepest. Those are the ones that are computed with,
+  // and they get the gradient when the tape runs backward; this hands it to stack i. Done again, it
+  // is taken back.
   void swap_block_gradients(std::size_t i) {
     if (i + 1 == models_.size()) return;
     const auto& blocks = models_[i]->encoder().layers;

@@ -39,7 +39,7 @@ Json json_of(const GradientMeasurement& measurement) {
   return json;
 }
 
-GradientMeasurement measurement_from(const Json& json) {
+GradientMeasurement measurement_from(const Json& json, std::int64_t layers) {
   GradientMeasurement measurement;
   measurement.loss = number_from(value_at(json, "loss"));
   for (const Key& key : kLists) {
@@ -48,6 +48,11 @@ GradientMeasurement measurement_from(const Json& json) {
       throw std::runtime_error(std::string("measurement: not a list: ") + key.name);
     }
     for (const Json& value : list) (measurement.*key.list).push_back(number_from(value));
+    const auto expected = static_cast<std::size_t>(layers);
+    const bool final_norm = key.list == &GradientMeasurement::stream_sq_norm_per_d;
+    if (list.size() != expected && !(final_norm && list.size() == expected + 1)) {
+      throw std::runtime_error(std::string("measurement: not one number per layer: ") + key.name);
+    }
   }
   return measurement;
 }

@@ -1,4 +1,6 @@
 // The tables of mean_field: at most 104 columns.
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "experiments/mean_field_summary.hpp"
@@ -23,6 +25,11 @@ std::string heading(const MeanFieldResult& result) {
   return text;
 }
 
+// One seed has no standard error.
+std::string error_text(double error) {
+  return std::isfinite(error) ? fmt::format("{:.4f}", error) : "-";
+}
+
 std::string moments_table(const PlacementComparison& comparison) {
   std::string text =
       fmt::format("{}: the stream behind each ffn: theory, mean over seeds (standard error)\nlayer",
@@ -33,8 +40,8 @@ std::string moments_table(const PlacementComparison& comparison) {
     text += fmt::format("{:5}", block + 1);
     for (const MomentName& moment : kMoments) {
       const LayerComparison at = moment_at(comparison, moment, block);
-      text += fmt::format("  {:8.4f} {:8.4f} ({:.4f})", at.theory, at.simulated.mean,
-                          at.simulated.error);
+      text += fmt::format("  {:8.4f} {:8.4f} ({})", at.theory, at.simulated.mean,
+                          error_text(at.simulated.error));
     }
     text += "\n";
   }
@@ -54,8 +61,8 @@ std::string gradients_table(const PlacementComparison& comparison) {
     text += fmt::format("{:5}", block + 1);
     for (const WeightName& weight : kWeights) {
       const GradientComparison at = gradient_at(comparison, weight, block);
-      text += fmt::format("  {:7.4f} {:7.4f} ({:.4f})  {:.3f}", at.theory, at.simulated.mean,
-                          at.simulated.error, at.ratio_from_measured.mean);
+      text += fmt::format("  {:7.4f} {:7.4f} ({})  {:.3f}", at.theory, at.simulated.mean,
+                          error_text(at.simulated.error), at.ratio_from_measured.mean);
     }
     text += "\n";
   }

@@ -19,9 +19,13 @@ struct Outputs {
 
 void add_outputs(CLI::App& app, Outputs& outputs);
 
-// Before a long computation: throws std::invalid_argument if two options name the same file, and
-// std::runtime_error if one cannot be written. `others` are more files of the command line, under
-// the options that name them.
+// Throws std::invalid_argument if two options name the same file, however it is written: one would
+// be lost to the other. Files stand under the options that name them; empty where not given.
+void check_different(const std::string& program,
+                     const std::vector<std::pair<std::string, std::string>>& files);
+
+// Before a long computation: all files of the command line are different ones, `others` included,
+// and the outputs can be written; else std::runtime_error.
 void check_outputs(const std::string& program, const Outputs& outputs,
                    const std::vector<std::pair<std::string, std::string>>& others = {});
 

@@ -8,6 +8,7 @@
 #include "core/atomic_file.hpp"
 #include "core/check.hpp"
 #include "experiments/command_line.hpp"
+#include "experiments/outputs.hpp"
 #include "experiments/progress_bar.hpp"
 #include "experiments/train_digits_options.hpp"
 #include "experiments/train_digits_report.hpp"
@@ -24,7 +25,8 @@ struct CommandLine {
   TrainDigitsOptions options;
   std::string placement = name(TrainDigitsOptions{}.placement);
   std::string schedule = name(TrainDigitsOptions{}.schedule);
-  std::string checkpoint, resume, json, report;
+  std::string checkpoint, resume;
+  Outputs outputs;
   std::string command;  // as the report shows it
   std::int64_t checkpoint_every = 0;
   int threads = command_line::default_threads();
@@ -90,11 +92,7 @@ void define(CLI::App& app, CommandLine& line) {
   app.add_option("--resume", line.resume,
                  "go on from this checkpoint, with its options;\nthose given here must be the same")
       ->check(command_line::a_path());
-  app.add_option("--json", line.json, "also write every epoch to this file")
-      ->check(command_line::a_path());
-  app.add_option("--report", line.report,
-                 "also write figures and tables to this HTML page\n(figures need gnuplot)")
-      ->check(command_line::a_path());
+  add_outputs(app, line.outputs);
   app.add_flag("--quiet", line.quiet, "no table and no progress");
 }
 
@@ -114,19 +112,11 @@ TrainDigitsOptions resumed_options(const CLI::App& app, const CommandLine& line,
 // Losing one file to another is refused before the training, and so is what cannot be written. The
 // checkpoint may be the file that is resumed from.
 void check_files(const CommandLine& line) {
-  const std::vector<std::pair<std::string, std::string>> outputs{
-      {"--checkpoint", line.checkpoint}, {"--json", line.json}, {"--report", line.report}};
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const auto& [option, path] = outputs[i];
-    if (path.empty()) continue;
-    for (std::size_t j = 0; j < i; ++j) {
-      check(path != outputs[j].second, kProgram, option,
-            "must name another file than " + outputs[j].first, path);
-    }
-    check(i == 0 || path != line.resume, kProgram, option, "must name another file than --resume",
-          path);
-    check_writable(path);
-  }
+  check_outputs(kProgram, line.outputs, {{"--checkpoint", line.checkpoint}});
+  check_different(kProgram, {{"--resume", line.resume},
+                             {"--json", line.outputs.json},
+                             {"--report", line.outputs.report}});
+  if (!line.checkpoint.empty()) check_writable(line.checkpoint);
 }
 
 // Wall time and memory belong to this run, not to its result: they go to standard error.
@@ -188,8 +178,9 @@ int run(const CLI::App& app, CommandLine line) {
   }
   const TrainDigitsResult result = train(line, resume ? &*resume : nullptr);
   if (!line.quiet) command_line::print(kProgram, text_of(result));
-  if (!line.json.empty()) write_atomically(line.json, json_of(result));
-  if (!line.report.empty()) write_atomically(line.report, html_of(report_of(result, line.command)));
+  write_outputs(
+      line.outputs, [&] { return json_of(result); },
+      [&] { return report_of(result, line.command); });
   if (!result.diverged) return 0;
   fmt::print(stderr, "{}: diverged at step {}: {}\n", kProgram, result.diverged->step,
              result.diverged->origin);
@@ -200,8 +191,8 @@ int run(const CLI::App& app, CommandLine line) {
 
 int train_digits_main(int argc, const char* const* argv) {
   CommandLine line;
-  line.command =
-      command_text(kProgram, argc, argv, {"--checkpoint", "--resume", "--json", "--report"});
+  line.command = command_text(kProgram, argc, argv,
+                              {"--checkpoint", "--resume", "--json", "--report", "--figures"});
   CLI::App app("Trains a vision transformer on 1,797 digits, with any norm and placement",
                kProgram);
   define(app, line);

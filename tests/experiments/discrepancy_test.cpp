@@ -151,14 +151,15 @@ TEST_CASE("discrepancy_from: a measurement is read back bit for bit, and what is
   m.similarity_within[0] = std::numeric_limits<double>::quiet_NaN();
   m.square[0] = std::numeric_limits<double>::infinity();
   const DiscrepancyMeasurement back =
-      discrepancy_from(nlohmann::ordered_json::parse(json_of(m).dump()));
+      discrepancy_from(nlohmann::ordered_json::parse(json_of(m).dump()),
+                       static_cast<std::int64_t>(m.w2_grad_norm.size()));
   CHECK(back.loss == m.loss);
   CHECK(back.w2_grad_norm == m.w2_grad_norm);
   CHECK(std::isnan(back.similarity_within[0]));
   CHECK(back.square == m.square);
   CHECK(json_of(back).dump() == json_of(m).dump());
   for (const char* text : {"{}", "[1]", "{\"loss\":3}"}) {
-    CHECK_THROWS_AS(discrepancy_from(nlohmann::ordered_json::parse(text)), std::runtime_error);
+    CHECK_THROWS_AS(discrepancy_from(nlohmann::ordered_json::parse(text), 2), std::runtime_error);
   }
 }
 

@@ -46,7 +46,7 @@ refused '--width: must be a whole number from 1 to 65536, got 0' --width 0
 refused '--width: must be a whole number from 1 to 65536, got 1000000000000' --width 1000000000000
 refused 'weights per layer must be at most 1073741824 weights' --width 65536 --ffn 65536
 refused '--width: must be a whole number from 1 to 65536, got 6.5' --width 6.5
-refused '--width: At Most 1 required but received 2' --width 4 --width 8
+refused '--width: must be given once' --width 4 --width 8
 refused '--heads: must be a whole number from 1 to 65536, got 0' --heads 0
 refused '--ffn: must be a whole number from 1 to 65536, got -3' --ffn -3
 refused '--seeds: needs a value, got none' --seeds

@@ -57,6 +57,12 @@ refused attention_logits '--scale: must be a finite number of at least 0, got na
 refused attention_logits 'must be a positive multiple of --heads, got 10 with 4 heads' --width 10
 refused compare_norms '--placement: must be one of post, pre' --placement sideways
 refused compare_norms '--layers: must differ from one another' --layers 2 2
+run "$programs/compare_norms" --norm layernorm --placement pre --layers 1 --seeds 0 --images 2 \
+  --quiet --resume one.jsonl
+sed 's/"w2_grad_norm":\[[^]]*\]/"w2_grad_norm":[]/' one.jsonl >broken.jsonl
+refused compare_norms 'has a cell that is none: measurement: not one number per layer' --norm \
+  layernorm --placement pre --layers 1 --seeds 0 --images 2 --resume broken.jsonl
+refused compare_norms 'must name another file than --json' --json a --report ./a
 refused compare_norms '--images: must be a whole number from 2 to 1797, got 1' --images 1
 echo 'a,b' >not_a_log
 refused compare_norms 'is no log of an experiment' --resume not_a_log
