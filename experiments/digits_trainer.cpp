@@ -94,7 +94,7 @@ DigitsTrainer::DigitsTrainer(const TrainDigitsOptions& options, const Digits& di
                .total = steps(),
                .every = std::max<std::int64_t>(1, steps() / 3)};
   check(options.warmup >= 0 && options.warmup <= steps(), "train_digits", "--warmup",
-        fmt::format("must be at most the {} steps of the run", steps()),
+        fmt::format("must be at most the {} steps of the run (0: no warmup)", steps()),
         std::to_string(options.warmup));
   Generator dropout = stream(options.seed, Stream::dropout);
   for (Generator* each : dropout_generators()) each->manual_seed(dropout.next64());
