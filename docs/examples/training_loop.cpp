@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "core/blas.hpp"
 #include "core/ops/cross_entropy.hpp"
 #include "data/digits.hpp"
 #include "nn/optim/gradient_clipping.hpp"
@@ -29,6 +30,7 @@ double accuracy(VisionTransformer& model, const Digits& digits) {
 }
 
 int main() {
+  blas::use_single_thread();  // these matrices are too small to share
   Generator generator(0);
   Digits digits = load_digits();
   digits.images = standardize(digits.images);
