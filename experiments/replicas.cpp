@@ -34,7 +34,10 @@ void Replicas::run(std::size_t count, const std::function<void(std::size_t, Modu
 void Replicas::run_backward(std::size_t count, const std::function<void(std::size_t, Module&)>& f) {
   for (std::size_t i = 1; i < count; ++i) {
     for (std::size_t b = 0; b < copies_[i].buffers.size(); ++b) {
-      *copies_[i].buffers[b] = *copies_.front().buffers[b];
+      // A copy of its own, not a share: each thread writes to its buffers, and the last one that
+      // shares may not write in place while another still reads (the count alone orders nothing).
+      const Tensor& first = *copies_.front().buffers[b];
+      *copies_[i].buffers[b] = Tensor(first.shape(), first.values());
     }
   }
   run(count, [&](std::size_t i, Module& model) {
