@@ -17,7 +17,7 @@ namespace normlab {
 struct DiscrepancyOptions {
   std::vector<Rung> rungs = ladder();
   std::vector<std::int64_t> layers{6, 12, 24};  // at least two, for an exponent
-  std::vector<std::uint64_t> seeds{0, 1, 2, 3};
+  std::vector<std::uint64_t> seeds{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
   std::int64_t large_seeds = 3;  // large rungs get only the first so many of the seeds
   // Cells with at least this layers * width^2 (24 layers of width 512 have 6.3 million) are
   // computed in two parts, by two threads if there are as many.
