@@ -1,5 +1,6 @@
 // The command line of train_digits.
 #include <chrono>
+#include <optional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -145,9 +146,11 @@ TrainDigitsResult train(const CommandLine& line, const Safetensors* resume) {
   std::int64_t tokens = 0;
   TrainDigitsHooks hooks;
   hooks.every = line.checkpoint_every;
+  std::optional<std::int64_t> before;  // steps that the checkpoint had done
   hooks.progress = [&](const TrainProgress& now) {
     tokens = now.tokens;
-    bar.show(static_cast<double>(now.step), static_cast<double>(now.steps),
+    if (!before) before = now.step - 1;
+    bar.show(static_cast<double>(now.step - *before), static_cast<double>(now.steps - *before),
              fmt::format("loss {:.4f} {:3.0f} % |g| {:.2f} {:.0f} tok/s", now.loss,
                          100.0 * now.accuracy, now.grad_norm, clock.tokens_per_second(tokens)));
   };
