@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <optional>
 
 #include <fmt/format.h>
 
@@ -15,6 +14,7 @@
 #include "core/ops/matmul.hpp"
 #include "core/ops/reduce.hpp"
 #include "core/ops/shaping.hpp"
+#include "experiments/option_checks.hpp"
 #include "nn/norms.hpp"
 
 namespace normlab {
@@ -97,14 +97,6 @@ void measure(const AttentionLogitsOptions& options, const Tokens& tokens,
   cell.query_key_gradient = std::sqrt(squares);
 }
 
-template <typename T>
-void check_list(const char* option, std::vector<T> values) {
-  check(!values.empty(), kProgram, option, "must name at least one", "none");
-  std::sort(values.begin(), values.end());
-  check(std::adjacent_find(values.begin(), values.end()) == values.end(), kProgram, option,
-        "must differ from one another", "one of them twice");
-}
-
 }  // namespace
 
 bool AttentionLogitsResult::all_finite() const {
@@ -134,15 +126,13 @@ double logit_bound(const AttentionLogitsOptions& options, const std::string& var
 }
 
 void check_options(const AttentionLogitsOptions& options) {
-  check(options.heads >= 1 && options.width >= 1 && options.width % options.heads == 0, kProgram,
-        "--width", "must be a positive multiple of --heads",
-        [&] { return fmt::format("{} with {} heads", options.width, options.heads); });
+  check_heads(kProgram, options.width, options.heads);
   check(options.width / options.heads >= 3, kProgram, "--width",
         "must leave at least 3 numbers per head",
         [&] { return fmt::format("{} with {} heads", options.width, options.heads); });
-  check_list("--qk-norm", options.variants);
-  check_list("--scale", options.scales);
-  check_list("--seeds", options.seeds);
+  check_distinct(kProgram, "--qk-norm", options.variants);
+  check_distinct(kProgram, "--scale", options.scales);
+  check_distinct(kProgram, "--seeds", options.seeds);
   const std::vector<std::string> known = attention_variants();
   for (const std::string& variant : options.variants) {
     check(std::find(known.begin(), known.end(), variant) != known.end(), kProgram, "--qk-norm",

@@ -23,7 +23,6 @@ struct CommandLine {
 
 void define(CLI::App& app, CommandLine& line) {
   AttentionLogitsOptions& options = line.options;
-  const CLI::Validator width = command_line::whole_number(1, kMostWidth);
   app.set_version_flag("--version", std::string("normlab ") + NORMLAB_VERSION);
   app.footer(
       "Exit code: 0; 1 if a logit is above its bound or a number\nnot finite; 2 for bad usage.");
@@ -35,15 +34,12 @@ void define(CLI::App& app, CommandLine& line) {
   app.add_option("--seeds", options.seeds, "seeds of the weights")
       ->transform(command_line::seed())
       ->capture_default_str();
-  app.add_option("--width", options.width, "width d of a token")
-      ->transform(width)
-      ->capture_default_str();
-  app.add_option("--heads", options.heads, "attention heads; they divide the width")
-      ->transform(width)
-      ->capture_default_str();
-  app.add_option("--images", options.images, "how many of the digits, from the first")
-      ->transform(command_line::whole_number(1, load_digits().size()))
-      ->capture_default_str();
+  command_line::add_whole_number(app, "--width", options.width, 1, kMostWidth,
+                                 "width d of a token");
+  command_line::add_whole_number(app, "--heads", options.heads, 1, kMostWidth,
+                                 "attention heads; they divide the width");
+  command_line::add_whole_number(app, "--images", options.images, 1, load_digits().size(),
+                                 "how many of the digits, from the first");
   command_line::add_threads(app, line.threads);
   add_outputs(app, line.outputs);
   app.add_flag("--quiet", line.quiet, "no table and no progress bar");

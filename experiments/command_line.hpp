@@ -22,6 +22,15 @@ CLI::Validator number_at_least(double low);  // and finite
 CLI::Validator one_of(const std::vector<std::string>& names);
 CLI::Validator a_path();
 
+// An option that takes a whole number, or with a vector for its value a list of them.
+template <typename T>
+CLI::Option* add_whole_number(CLI::App& app, const std::string& option, T& value, std::int64_t low,
+                              std::int64_t high, const std::string& description) {
+  return app.add_option(option, value, description)
+      ->transform(whole_number(low, high))
+      ->capture_default_str();
+}
+
 // An option that takes one, or several, of the names; --help lists them under the description.
 CLI::Option* add_choice(CLI::App& app, const std::string& option, std::string& chosen,
                         const std::string& description, const std::vector<std::string>& names);

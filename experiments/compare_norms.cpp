@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/check.hpp"
+#include "experiments/option_checks.hpp"
 #include "nn/norms.hpp"
 
 namespace normlab {
@@ -86,14 +87,6 @@ ComparedNorm summarize(const Group& group, const std::string& norm, Placement pl
           .loss = spread(group.of_deepest([](const M& m) { return m.loss; }))};
 }
 
-template <typename T>
-void check_list(const char* option, std::vector<T> values) {
-  check(!values.empty(), kProgram, option, "must name at least one", "none");
-  std::sort(values.begin(), values.end());
-  check(std::adjacent_find(values.begin(), values.end()) == values.end(), kProgram, option,
-        "must differ from one another", "one of them twice");
-}
-
 }  // namespace
 
 CompareNormsOptions compare_all_norms() {
@@ -104,15 +97,11 @@ CompareNormsOptions compare_all_norms() {
 }
 
 void check_options(const CompareNormsOptions& options) {
-  check(options.heads >= 1 && options.width >= 1 && options.width % options.heads == 0, kProgram,
-        "--width", "must be a positive multiple of --heads",
-        [&] { return fmt::format("{} with {} heads", options.width, options.heads); });
-  check_list("--norm", options.norms);
-  check_list("--placement", options.placements);
-  check_list("--layers", options.layers);
-  std::vector<std::uint32_t> streams;  // the generator knows the low 32 bits of a seed only
-  for (std::uint64_t seed : options.seeds) streams.push_back(static_cast<std::uint32_t>(seed));
-  check_list("--seeds", streams);
+  check_heads(kProgram, options.width, options.heads);
+  check_distinct(kProgram, "--norm", options.norms);
+  check_placements(kProgram, options.placements);
+  check_distinct(kProgram, "--layers", options.layers);
+  check_seeds(kProgram, options.seeds);
   for (std::int64_t layers : options.layers) {
     check(layers >= 1, kProgram, "--layers", "must be at least 1",
           [&] { return std::to_string(layers); });

@@ -30,7 +30,6 @@ struct CommandLine {
 
 void define(CLI::App& app, CommandLine& line) {
   CompareNormsOptions& options = line.options;
-  const CLI::Validator width = command_line::whole_number(1, kMostWidth);
   app.set_version_flag("--version", std::string("normlab ") + NORMLAB_VERSION);
   app.footer("Exit code: 0; 1 if a number is not finite; 2 for bad usage or bad input.");
   command_line::add_choices(app, "--norm", options.norms, "norms", nn::norms().names())
@@ -38,24 +37,18 @@ void define(CLI::App& app, CommandLine& line) {
   command_line::add_choices(app, "--placement", line.placement_names, "placements",
                             nn::placements().names())
       ->default_str("all");
-  app.add_option("--layers", options.layers, "depths")
-      ->transform(command_line::whole_number(1, kMostLayers))
-      ->capture_default_str();
+  command_line::add_whole_number(app, "--layers", options.layers, 1, kMostLayers, "depths");
   app.add_option("--seeds", options.seeds, "seeds of the weights")
       ->transform(command_line::seed())
       ->capture_default_str();
-  app.add_option("--width", options.width, "width d of a token")
-      ->transform(width)
-      ->capture_default_str();
-  app.add_option("--heads", options.heads, "attention heads; they divide the width")
-      ->transform(width)
-      ->capture_default_str();
-  app.add_option("--ffn", options.ffn, "width of the feed-forward network")
-      ->transform(width)
-      ->capture_default_str();
-  app.add_option("--images", options.images, "how many of the digits, from the first")
-      ->transform(command_line::whole_number(2, load_digits().size()))
-      ->capture_default_str();
+  command_line::add_whole_number(app, "--width", options.width, 1, kMostWidth,
+                                 "width d of a token");
+  command_line::add_whole_number(app, "--heads", options.heads, 1, kMostWidth,
+                                 "attention heads; they divide the width");
+  command_line::add_whole_number(app, "--ffn", options.ffn, 1, kMostWidth,
+                                 "width of the feed-forward network");
+  command_line::add_whole_number(app, "--images", options.images, 2, load_digits().size(),
+                                 "how many of the digits, from the first");
   command_line::add_threads(app, line.threads);
   app.add_option("--resume", line.resume,
                  "note finished cells in this file, and do not\ncompute those again that it has")

@@ -5,27 +5,17 @@
 #include <cmath>
 #include <memory>
 #include <mutex>
-#include <set>
 
 #include <fmt/format.h>
 
 #include "core/check.hpp"
+#include "experiments/option_checks.hpp"
 
 namespace normlab {
 
 namespace {
 
 constexpr const char* kName = "discrepancy";
-
-template <typename T>
-void check_differ(const char* option, const std::vector<T>& values) {
-  check(!values.empty(), kName, option, "must name at least one", "none");
-  std::set<T> seen;
-  for (const T& value : values) {
-    check(seen.insert(value).second, kName, option, "must differ from one another",
-          [&] { return fmt::format("{} twice", value); });
-  }
-}
 
 // The parts of one cell: the last one to be computed joins them.
 struct PendingCell {
@@ -113,15 +103,13 @@ bool DiscrepancyResult::all_finite() const {
 void check_options(const DiscrepancyOptions& options) {
   std::vector<std::string> names;
   for (const Rung& rung : options.rungs) names.push_back(rung.name);
-  check_differ("--rungs", names);
-  check_differ("--layers", options.layers);
+  check_distinct(kName, "--rungs", names);
+  check_distinct(kName, "--layers", options.layers);
   check(options.layers.size() >= 2, kName, "--layers", "must be two or more, for an exponent",
         [&] { return std::to_string(options.layers.front()); });
   check(*std::min_element(options.layers.begin(), options.layers.end()) >= 1, kName, "--layers",
         "must be at least 1", "0");
-  std::vector<std::uint32_t> streams;  // the generator knows the low 32 bits of a seed only
-  for (std::uint64_t seed : options.seeds) streams.push_back(static_cast<std::uint32_t>(seed));
-  check_differ("--seeds", streams);
+  check_seeds(kName, options.seeds);
   check(options.large_seeds >= 1, kName, "--large-seeds", "must be at least 1",
         [&] { return std::to_string(options.large_seeds); });
 }

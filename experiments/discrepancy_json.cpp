@@ -12,18 +12,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json numbers(const std::vector<double>& values) {
-  Json list = Json::array();
-  for (double value : values) list.push_back(json_number(value));
-  return list;
-}
-
-std::vector<double> numbers_of(const Json& list) {
-  std::vector<double> values;
-  for (const Json& each : list) values.push_back(number_from(each));
-  return values;
-}
-
 Json json_of(const Setting& s) {
   return {{"source", name(s.source)},
           {"labels", name(s.labels)},
@@ -65,23 +53,23 @@ Json key_of(const DiscrepancyCell& cell) {
 
 Json json_of(const DiscrepancyMeasurement& m) {
   return {{"loss", json_number(m.loss)},
-          {"w2_grad_norm", numbers(m.w2_grad_norm)},
-          {"square", numbers(m.square)},
-          {"self", numbers(m.self)},
-          {"same_sequence", numbers(m.same_sequence)},
-          {"similarity_within", numbers(m.similarity_within)},
-          {"similarity_across", numbers(m.similarity_across)}};
+          {"w2_grad_norm", json_numbers(m.w2_grad_norm)},
+          {"square", json_numbers(m.square)},
+          {"self", json_numbers(m.self)},
+          {"same_sequence", json_numbers(m.same_sequence)},
+          {"similarity_within", json_numbers(m.similarity_within)},
+          {"similarity_across", json_numbers(m.similarity_across)}};
 }
 
 DiscrepancyMeasurement discrepancy_from(const Json& json, std::int64_t layers) {
   try {
     DiscrepancyMeasurement m{number_from(json.at("loss")),
-                             numbers_of(json.at("w2_grad_norm")),
-                             numbers_of(json.at("square")),
-                             numbers_of(json.at("self")),
-                             numbers_of(json.at("same_sequence")),
-                             numbers_of(json.at("similarity_within")),
-                             numbers_of(json.at("similarity_across"))};
+                             numbers_from(json.at("w2_grad_norm")),
+                             numbers_from(json.at("square")),
+                             numbers_from(json.at("self")),
+                             numbers_from(json.at("same_sequence")),
+                             numbers_from(json.at("similarity_within")),
+                             numbers_from(json.at("similarity_across"))};
     for (const auto* list : {&m.w2_grad_norm, &m.square, &m.self, &m.same_sequence}) {
       if (list->size() == static_cast<std::size_t>(layers)) continue;
       throw std::runtime_error("no measurement of discrepancy: not one number per layer");

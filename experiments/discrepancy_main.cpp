@@ -41,16 +41,14 @@ void define(CLI::App& app, CommandLine& line) {
   for (const std::string& name : rung_names()) rungs += "\n" + name;
   app.add_option("--rungs", line.rungs, rungs + "\n[all]")
       ->check(command_line::one_of(rung_names()));
-  app.add_option("--layers", line.options.layers, "depths, at least two")
-      ->transform(command_line::whole_number(1, kMostLayers))
-      ->capture_default_str();
+  command_line::add_whole_number(app, "--layers", line.options.layers, 1, kMostLayers,
+                                 "depths, at least two");
   app.add_option("--seeds", line.options.seeds, "seeds of the weights")
       ->transform(command_line::seed())
       ->capture_default_str();
-  app.add_option("--large-seeds", line.options.large_seeds,
-                 "how many of them for width 256 and more")
-      ->transform(command_line::whole_number(1, std::numeric_limits<std::int32_t>::max()))
-      ->capture_default_str();
+  command_line::add_whole_number(app, "--large-seeds", line.options.large_seeds, 1,
+                                 std::numeric_limits<std::int32_t>::max(),
+                                 "how many of them for width 256 and more");
   command_line::add_threads(app, line.threads);
   app.add_option("--resume", line.resume,
                  "note finished cells in this file, and do not\ncompute those again that it has")

@@ -33,8 +33,7 @@ const Json& value_at(const Json& json, const char* key) {
 Json json_of(const GradientMeasurement& measurement) {
   Json json = {{"loss", json_number(measurement.loss)}};
   for (const Key& key : kLists) {
-    Json& list = json[key.name] = Json::array();
-    for (double value : measurement.*key.list) list.push_back(json_number(value));
+    json[key.name] = json_numbers(measurement.*key.list);
   }
   return json;
 }
@@ -47,7 +46,7 @@ GradientMeasurement measurement_from(const Json& json, std::int64_t layers) {
     if (!list.is_array()) {
       throw std::runtime_error(std::string("measurement: not a list: ") + key.name);
     }
-    for (const Json& value : list) (measurement.*key.list).push_back(number_from(value));
+    measurement.*key.list = numbers_from(list);
     const auto expected = static_cast<std::size_t>(layers);
     const bool final_norm = key.list == &GradientMeasurement::stream_sq_norm_per_d;
     if (list.size() != expected && !(final_norm && list.size() == expected + 1)) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/check.hpp"
+#include "experiments/option_checks.hpp"
 #include "nn/norms.hpp"
 
 namespace normlab {
@@ -27,21 +28,6 @@ void add_cells(const InitGradientsOptions& options, std::int64_t layers, double 
   }
 }
 
-// `twice` tells which value came twice.
-template <typename T, typename Text>
-void check_list(const char* option, std::vector<T> values, Text twice) {
-  check(!values.empty(), kName, option, "must name at least one", "none");
-  std::sort(values.begin(), values.end());
-  const auto found = std::adjacent_find(values.begin(), values.end());
-  check(found == values.end(), kName, option, "must differ from one another",
-        [&] { return twice(*found); });
-}
-
-template <typename T>
-std::string number_twice(T value) {
-  return fmt::format("{} twice", value);
-}
-
 void check_between(const char* option, std::int64_t value, std::int64_t high) {
   check(value >= 1 && value <= high, kName, option, fmt::format("must be from 1 to {}", high),
         [&] { return std::to_string(value); });
@@ -54,7 +40,7 @@ void check_scales(const std::vector<InputScale>& scales) {
           "must be positive numbers", scale.name);
     values.push_back(scale.value);
   }
-  check_list("--input-scale", values, [&](double value) {
+  check_distinct(kName, "--input-scale", values, [&](double value) {
     std::string names;
     for (const InputScale& scale : scales) {
       if (scale.value == value) names += (names.empty() ? "" : " and ") + scale.name;
@@ -64,9 +50,7 @@ void check_scales(const std::vector<InputScale>& scales) {
 }
 
 void check_sizes(const EncoderModel::Config& model, std::int64_t deepest) {
-  check(model.heads >= 1 && model.width >= 1 && model.width % model.heads == 0, kName, "--width",
-        "must be a positive multiple of --heads",
-        [&] { return fmt::format("{} with {} heads", model.width, model.heads); });
+  check_heads(kName, model.width, model.heads);
   check_between("--width", model.width, kMostWidth);
   check_between("--ffn", model.ffn, kMostWidth);
   const std::int64_t per_layer = 2 * model.width * (2 * model.width + model.ffn);
@@ -129,12 +113,9 @@ const GradientMeasurement& InitGradientsResult::measurement(const GradientCell& 
 void check_options(const InitGradientsOptions& options) {
   check(options.images >= 1, kName, "--images", "must be at least 1",
         [&] { return std::to_string(options.images); });
-  std::vector<std::uint32_t> streams;  // the generator knows the low 32 bits of a seed only
-  for (std::uint64_t seed : options.seeds) streams.push_back(static_cast<std::uint32_t>(seed));
-  check_list("--seeds", streams, number_twice<std::uint32_t>);
-  check_list("--layers", options.layers, number_twice<std::int64_t>);
-  check_list("--placement", options.placements,
-             [](Placement placement) { return name(placement) + " twice"; });
+  check_seeds(kName, options.seeds);
+  check_distinct(kName, "--layers", options.layers);
+  check_placements(kName, options.placements);
   check_scales(options.scales);
   std::int64_t deepest = options.profile_layers;
   for (std::int64_t layers : options.layers) {

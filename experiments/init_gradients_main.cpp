@@ -35,28 +35,23 @@ struct CommandLine {
 void define_sizes(CLI::App& app, CommandLine& line) {
   InitGradientsOptions& options = line.options;
   const CLI::Validator depth = command_line::whole_number(1, kMostLayers);
-  const CLI::Validator width = command_line::whole_number(1, kMostWidth);
   app.add_option("--seeds", options.seeds, "seeds of the weights")
       ->transform(command_line::seed())
       ->capture_default_str();
-  app.add_option("--layers", options.layers, "depths of the depth table")
-      ->transform(depth)
-      ->capture_default_str();
+  command_line::add_whole_number(app, "--layers", options.layers, 1, kMostLayers,
+                                 "depths of the depth table");
   app.add_option("--profile-layers", line.profile_layers,
                  "depth of the table over layers\n[12 if among --layers, else the deepest]")
       ->transform(depth);
-  app.add_option("--width", options.model.width, "width d of a token")
-      ->transform(width)
-      ->capture_default_str();
-  app.add_option("--heads", options.model.heads, "attention heads; they divide the width")
-      ->transform(width)
-      ->capture_default_str();
-  app.add_option("--ffn", options.model.ffn, "width of the feed-forward network")
-      ->transform(width)
-      ->capture_default_str();
-  app.add_option("--images", options.images, "how many of the digits, from the first")
-      ->transform(command_line::whole_number(1, std::numeric_limits<std::int64_t>::max()))
-      ->capture_default_str();
+  command_line::add_whole_number(app, "--width", options.model.width, 1, kMostWidth,
+                                 "width d of a token");
+  command_line::add_whole_number(app, "--heads", options.model.heads, 1, kMostWidth,
+                                 "attention heads; they divide the width");
+  command_line::add_whole_number(app, "--ffn", options.model.ffn, 1, kMostWidth,
+                                 "width of the feed-forward network");
+  command_line::add_whole_number(app, "--images", options.images, 1,
+                                 std::numeric_limits<std::int64_t>::max(),
+                                 "how many of the digits, from the first");
 }
 
 void define(CLI::App& app, CommandLine& line) {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -23,6 +24,18 @@ inline double number_from(const nlohmann::ordered_json& json) {
   if (json == "inf") return std::numeric_limits<double>::infinity();
   if (json == "-inf") return -std::numeric_limits<double>::infinity();
   throw std::runtime_error("not a number: " + json.dump());
+}
+
+// Lists of them.
+inline nlohmann::ordered_json json_numbers(const std::vector<double>& values) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (double value : values) list.push_back(json_number(value));
+  return list;
+}
+inline std::vector<double> numbers_from(const nlohmann::ordered_json& list) {
+  std::vector<double> values;
+  for (const auto& each : list) values.push_back(number_from(each));
+  return values;
 }
 
 }  // namespace normlab

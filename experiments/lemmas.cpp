@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/check.hpp"
+#include "experiments/option_checks.hpp"
 
 namespace normlab {
 
@@ -15,13 +16,10 @@ namespace {
 constexpr const char* kName = "lemmas";
 constexpr std::int64_t kMostWeights = std::int64_t{1} << 28;  // of one network
 
-void check_list(const char* option, std::vector<std::int64_t> values) {
+void check_list(const char* option, const std::vector<std::int64_t>& values) {
   check(values.size() >= 2, kName, option, "must name at least two, to fit an exponent",
         [&] { return std::to_string(values.size()); });
-  std::sort(values.begin(), values.end());
-  const auto twice = std::adjacent_find(values.begin(), values.end());
-  check(twice == values.end(), kName, option, "must differ from one another",
-        [&] { return fmt::format("{} twice", *twice); });
+  check_distinct(kName, option, values);
 }
 
 void check_size(const char* option, std::int64_t layers, std::int64_t width) {

@@ -28,19 +28,17 @@ void define(CLI::App& app, CommandLine& line) {
   app.footer(
       "Exit code: 0; 1 if a claim that is proved in this setting does not hold;\n2 for bad usage "
       "or bad input.");
-  const auto size = [&](const char* option, auto& value, std::int64_t low, std::int64_t high,
-                        const char* help) {
-    app.add_option(option, value, help)
-        ->transform(command_line::whole_number(low, high))
-        ->capture_default_str();
-  };
-  size("--layers", options.depths, 1, 1000, "depths L, at the width --width");
-  size("--width", s.width, 3, 8192, "width d of a token where the depth varies");
-  size("--widths", options.widths, 3, 8192, "widths d, at 6 layers");
-  size("--tokens", s.tokens, 1, 4096, "tokens of a sequence");
-  size("--sequences", s.sequences, 1, 4096, "sequences");
-  size("--classes", s.classes, 2, 65'536, "classes, one drawn for every token");
-  size("--seeds", options.seeds, 3, 100'000, "how many seeds: 0, 1, ...");
+  command_line::add_whole_number(app, "--layers", options.depths, 1, 1000,
+                                 "depths L, at the width --width");
+  command_line::add_whole_number(app, "--width", s.width, 3, 8192,
+                                 "width d of a token where the depth varies");
+  command_line::add_whole_number(app, "--widths", options.widths, 3, 8192, "widths d, at 6 layers");
+  command_line::add_whole_number(app, "--tokens", s.tokens, 1, 4096, "tokens of a sequence");
+  command_line::add_whole_number(app, "--sequences", s.sequences, 1, 4096, "sequences");
+  command_line::add_whole_number(app, "--classes", s.classes, 2, 65'536,
+                                 "classes, one drawn for every token");
+  command_line::add_whole_number(app, "--seeds", options.seeds, 3, 100'000,
+                                 "how many seeds: 0, 1, ...");
   app.add_option("--input-correlation", s.input.within, "of two tokens of a sequence, from 0 to 1")
       ->check(command_line::number_at_least(0.0))
       ->capture_default_str();

@@ -8,6 +8,7 @@
 
 #include "core/check.hpp"
 #include "experiments/mean_field_summary.hpp"
+#include "experiments/option_checks.hpp"
 
 namespace normlab {
 
@@ -58,12 +59,7 @@ bool MeanFieldResult::all_finite() const {
 }
 
 void check_options(const MeanFieldOptions& options) {
-  check(!options.placements.empty(), kName, "--placement", "must name at least one", "none");
-  for (auto each = options.placements.begin(); each != options.placements.end(); ++each) {
-    check(std::find(std::next(each), options.placements.end(), *each) == options.placements.end(),
-          kName, "--placement", "must differ from one another",
-          [&] { return name(*each) + " twice"; });
-  }
+  check_placements(kName, options.placements);
   check(options.seeds >= 1, kName, "--seeds", "must be at least 1",
         [&] { return std::to_string(options.seeds); });
   const MeanFieldSetting& s = options.setting;

@@ -31,25 +31,22 @@ struct CommandLine {
 
 void define_sizes(CLI::App& app, CommandLine& line) {
   MeanFieldSetting& s = line.options.setting;
-  const auto size = [&](const char* option, std::int64_t& value, std::int64_t low,
-                        std::int64_t high, const char* help) {
-    app.add_option(option, value, help)
-        ->transform(command_line::whole_number(low, high))
-        ->capture_default_str();
-  };
-  size("--layers", s.layers, 1, 1000, "depth L");
-  size("--seeds", line.options.seeds, 1, 100'000, "how many seeds: 0, 1, ...");
-  size("--width", s.width, 3, 8192, "width d of a token");
-  size("--tokens", s.tokens, 1, 4096, "tokens of a sequence");
-  size("--sequences", s.sequences, 1, 4096, "sequences");
-  size("--ffn-ratio", line.ffn_ratio, 1, 64, "width of the feed-forward network / d");
-  size("--classes", s.classes, 2, 65'536, "classes, one drawn for every token");
+  command_line::add_whole_number(app, "--layers", s.layers, 1, 1000, "depth L");
+  command_line::add_whole_number(app, "--seeds", line.options.seeds, 1, 100'000,
+                                 "how many seeds: 0, 1, ...");
+  command_line::add_whole_number(app, "--width", s.width, 3, 8192, "width d of a token");
+  command_line::add_whole_number(app, "--tokens", s.tokens, 1, 4096, "tokens of a sequence");
+  command_line::add_whole_number(app, "--sequences", s.sequences, 1, 4096, "sequences");
+  command_line::add_whole_number(app, "--ffn-ratio", line.ffn_ratio, 1, 64,
+                                 "width of the feed-forward network / d");
+  command_line::add_whole_number(app, "--classes", s.classes, 2, 65'536,
+                                 "classes, one drawn for every token");
   app.add_option("--input-correlation", s.input.within, "of two tokens of a sequence, from 0 to 1")
       ->check(command_line::number_at_least(0.0))
       ->capture_default_str();
-  app.add_option("--images", line.options.images, "digits, with --network article")
-      ->transform(command_line::whole_number(1, std::numeric_limits<std::int64_t>::max()))
-      ->capture_default_str();
+  command_line::add_whole_number(app, "--images", line.options.images, 1,
+                                 std::numeric_limits<std::int64_t>::max(),
+                                 "digits, with --network article");
 }
 
 void define(CLI::App& app, CommandLine& line) {

@@ -39,12 +39,9 @@ void define_model(CLI::App& app, CommandLine& line) {
   command_line::add_choice(app, "--norm", options.norm, "the norm", nn::norms().names());
   command_line::add_choice(app, "--placement", line.placement, "its placement",
                            nn::placements().names());
-  app.add_option("--layers", options.layers, "blocks")
-      ->transform(command_line::whole_number(1, kMostLayers))
-      ->capture_default_str();
-  app.add_option("--width", options.width, "width d of a token; a multiple of the 4 heads")
-      ->transform(command_line::whole_number(1, kMostWidth))
-      ->capture_default_str();
+  command_line::add_whole_number(app, "--layers", options.layers, 1, kMostLayers, "blocks");
+  command_line::add_whole_number(app, "--width", options.width, 1, kMostWidth,
+                                 "width d of a token; a multiple of the 4 heads");
   app.add_option("--dropout", options.dropout, "probability of dropout, from 0 to 1")
       ->check(command_line::number_at_least(0.0))
       ->capture_default_str();
@@ -59,15 +56,13 @@ void define_training(CLI::App& app, CommandLine& line) {
       ->capture_default_str();
   command_line::add_choice(app, "--schedule", line.schedule, "the rate after the warmup",
                            decay_names());
-  app.add_option("--warmup", options.warmup, "steps to the peak rate; 0: none")
-      ->transform(command_line::whole_number(0, std::numeric_limits<std::int64_t>::max()))
-      ->capture_default_str();
-  app.add_option("--epochs", options.epochs, "passes over the training images")
-      ->transform(command_line::whole_number(1, kMostEpochs))
-      ->capture_default_str();
-  app.add_option("--batch-size", options.batch_size, "images per step")
-      ->transform(command_line::whole_number(1, 1'000'000))
-      ->capture_default_str();
+  command_line::add_whole_number(app, "--warmup", options.warmup, 0,
+                                 std::numeric_limits<std::int64_t>::max(),
+                                 "steps to the peak rate; 0: none");
+  command_line::add_whole_number(app, "--epochs", options.epochs, 1, kMostEpochs,
+                                 "passes over the training images");
+  command_line::add_whole_number(app, "--batch-size", options.batch_size, 1, 1'000'000,
+                                 "images per step");
   app.add_option("--clip", options.clip, "largest norm of the gradient; 0: any")
       ->check(command_line::number_at_least(0.0))
       ->capture_default_str();
@@ -81,10 +76,9 @@ void define(CLI::App& app, CommandLine& line) {
   app.footer("Exit code: 0; 2 for bad usage or bad input; 3 if the training\ndiverged.");
   define_model(app, line);
   define_training(app, line);
-  app.add_option("--threads", line.threads,
-                 "slices of a batch computed at a time; the\noutput does not depend on it")
-      ->transform(command_line::whole_number(1, command_line::kMostThreads))
-      ->capture_default_str();
+  command_line::add_whole_number(
+      app, "--threads", line.threads, 1, command_line::kMostThreads,
+      "slices of a batch computed at a time; the\noutput does not depend on it");
   app.add_option("--checkpoint", line.checkpoint, "keep the state of the run in this file")
       ->check(command_line::a_path());
   app.add_option("--checkpoint-every", line.checkpoint_every,
