@@ -59,6 +59,7 @@ DiscrepancyResult run_discrepancy(const DiscrepancyOptions& options, int threads
 // A cell and what was measured of it, for JSON and for a log of finished cells. Read back it is the
 // same, bit for bit; discrepancy_from throws std::runtime_error for anything else.
 nlohmann::ordered_json key_of(const DiscrepancyCell& cell);
+nlohmann::ordered_json json_of(const Setting& setting);
 nlohmann::ordered_json json_of(const DiscrepancyMeasurement& measurement);
 DiscrepancyMeasurement discrepancy_from(const nlohmann::ordered_json& json, std::int64_t layers);
 

@@ -8,8 +8,6 @@
 
 namespace normlab {
 
-namespace {
-
 using Json = nlohmann::ordered_json;
 
 Json json_of(const Setting& s) {
@@ -29,6 +27,8 @@ Json json_of(const Setting& s) {
           {"embedding_norm", s.embedding_norm},
           {"cross_attention", s.cross_attention}};
 }
+
+namespace {
 
 Json config_of(const DiscrepancyOptions& options) {
   Json rungs = Json::array();

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "core/check.hpp"
 #include "experiments/cell_log.hpp"
@@ -73,13 +74,23 @@ void complete(CommandLine& line) {
   check_outputs(kProgram, line.outputs, {{"--resume", line.resume}});
 }
 
+// The setting is a part of the key: a cell that a ladder with another setting under this name left
+// in a log is not this one.
+CellLog::Json log_key(const CommandLine& line, const DiscrepancyCell& cell) {
+  CellLog::Json key = key_of(cell);
+  for (const Rung& rung : line.options.rungs) {
+    if (rung.name == cell.rung) key["setting"] = json_of(rung.setting);
+  }
+  return key;
+}
+
 DiscrepancyResult computed(const CommandLine& line) {
   std::optional<CellLog> log;
   std::vector<DiscrepancyResult::Cell> known;
   if (!line.resume.empty()) {
     log.emplace(line.resume, CellLog::Json{{"experiment", kProgram}, {"version", NORMLAB_VERSION}});
     for (const DiscrepancyCell& cell : needed_cells(line.options)) {
-      const CellLog::Json* measured = log->find(key_of(cell));
+      const CellLog::Json* measured = log->find(log_key(line, cell));
       if (measured == nullptr) continue;
       known.push_back({cell, log->read([&] { return discrepancy_from(*measured, cell.layers); })});
     }
@@ -88,7 +99,7 @@ DiscrepancyResult computed(const CommandLine& line) {
   return run_discrepancy(
       line.options, line.threads, known,
       [&](const DiscrepancyResult::Cell& each) {
-        if (log) log->append(key_of(each.cell), json_of(each.measured));
+        if (log) log->append(log_key(line, each.cell), json_of(each.measured));
       },
       [&bar](double done, double total) { bar.show(done, total); });
 }

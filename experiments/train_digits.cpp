@@ -1,32 +1,121 @@
 // Tested by tests/experiments/train_digits_test.cpp.
 #include "experiments/train_digits.hpp"
 
-#include "experiments/digits_trainer.hpp"
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/check.hpp"
+#include "core/ops/cross_entropy.hpp"
+#include "experiments/training_json.hpp"
 
 namespace normlab {
 
-TrainDigitsResult run_train_digits(const TrainDigitsOptions& options, const Digits& digits,
-                                   int threads, const TrainDigitsHooks& hooks,
-                                   const Safetensors* resume) {
-  DigitsTrainer trainer(options, digits, threads);
-  if (resume != nullptr) trainer.restore(*resume, "--resume");
-  constexpr std::int64_t kTokensPerImage = 16;
-  std::int64_t tokens = 0;
-  while (trainer.steps_done() < trainer.steps()) {
-    const DigitsTrainer::Step step = trainer.step();
-    if (trainer.diverged()) break;
-    tokens += trainer.images_per_step() * kTokensPerImage;
-    if (trainer.at_end_of_epoch()) trainer.end_epoch();
-    const std::int64_t done = trainer.steps_done();
-    const bool due = hooks.every > 0 ? done % hooks.every == 0 : trainer.at_end_of_epoch();
-    if (hooks.checkpoint && (due || done == trainer.steps())) {
-      hooks.checkpoint(trainer.checkpoint());
-    }
-    if (hooks.progress) {
-      hooks.progress({done, trainer.steps(), step.loss, step.accuracy, step.grad_norm, tokens});
-    }
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kProgram = "train_digits";
+constexpr const char* kOptionsKey = "normlab.train_digits";
+constexpr double kTrainShare = 0.8;
+constexpr std::uint64_t kSplitSeed = 0;
+constexpr std::int64_t kPatchSide = 2;
+constexpr std::int64_t kTokensPerImage = (kDigitSide / kPatchSide) * (kDigitSide / kPatchSide);
+
+std::int64_t argmax_matches(const Tensor& logits, const std::vector<std::int64_t>& labels) {
+  std::int64_t matches = 0;
+  const std::int64_t classes = logits.width();
+  for (std::size_t row = 0; row < labels.size(); ++row) {
+    const double* first = logits.data() + static_cast<std::int64_t>(row) * classes;
+    if (std::max_element(first, first + classes) - first == labels[row]) ++matches;
   }
-  return {options, trainer.epochs(), trainer.diverged()};
+  return matches;
+}
+
+Digits scaled(Digits digits) {
+  for (double& pixel : digits.images.mutable_values()) pixel = pixel / 8.0 - 1.0;
+  return digits;
+}
+
+TrainingTask::Set set_of(const Digits& digits) {
+  const auto images = static_cast<std::size_t>(digits.size());
+  return {std::vector<std::int64_t>(images, 1), std::vector<std::int64_t>(images, kTokensPerImage)};
+}
+
+}  // namespace
+
+VisionTransformer::Options model_options(const TrainDigitsOptions& options) {
+  return {.image_side = kDigitSide,
+          .patch_side = kPatchSide,
+          .classes = kDigitClasses,
+          .layers = options.layers,
+          .width = options.width,
+          .heads = kTrainHeads,
+          .ffn = 2 * options.width,
+          .norm = options.norm,
+          .placement = options.placement,
+          .dropout = options.training.dropout};
+}
+
+DigitsSplit split_digits(const Digits& digits) {
+  check(digits.size() >= 2, kProgram, "digits", "must be enough to train and to test on",
+        [&] { return std::to_string(digits.size()); });
+  Generator generator(kSplitSeed);
+  const Split split = train_test_split(digits.size(), kTrainShare, generator);
+  return {scaled(digits.select(split.train)), scaled(digits.select(split.test))};
+}
+
+TrainingTask digits_task(const TrainDigitsOptions& options, const Digits& digits) {
+  check(options.width % kTrainHeads == 0, kProgram, "--width", "must be a multiple of the 4 heads",
+        std::to_string(options.width));
+  const auto data = std::make_shared<const DigitsSplit>(split_digits(digits));
+  TrainingTask task;
+  task.program = kProgram;
+  task.train = set_of(data->train);
+  task.test = set_of(data->test);
+  task.make_model = [options](Generator& weights) {
+    return std::make_unique<VisionTransformer>(model_options(options), weights);
+  };
+  task.pass = [data](Module& model, Tape& tape, TrainingTask::Part part,
+                     const std::vector<std::int64_t>& positions) -> TrainingTask::Pass {
+    const Digits batch =
+        (part == TrainingTask::Part::train ? data->train : data->test).select(positions);
+    const Var logits = model.forward(tape.constant(batch.images));
+    return {cross_entropy(logits, batch.labels, {.reduction = Reduction::sum}),
+            argmax_matches(logits.value(), batch.labels)};
+  };
+  task.loss_of_guessing = std::log(static_cast<double>(kDigitClasses));
+  task.metadata = {{kOptionsKey, json_of(options).dump()}};
+  return task;
+}
+
+Json json_of(const TrainDigitsOptions& options) {
+  Json json = {{"norm", options.norm},
+               {"placement", name(options.placement)},
+               {"layers", options.layers},
+               {"width", options.width}};
+  json.update(json_of(options.training));
+  return json;
+}
+
+TrainDigitsOptions digits_options_in(const Safetensors& checkpoint, const std::string& source) {
+  const Json json = json_in(checkpoint, kOptionsKey, kProgram, source);
+  TrainDigitsOptions options;
+  try {
+    json.at("norm").get_to(options.norm);
+    options.placement = nn::placements().at(json.at("placement")).placement;
+    json.at("layers").get_to(options.layers);
+    json.at("width").get_to(options.width);
+    options.training = parse_training_options(json, kProgram);
+  } catch (const Json::exception& error) {
+    fail_checkpoint(kProgram, source, fmt::format("its options cannot be read: {}", error.what()));
+  } catch (const std::invalid_argument& error) {
+    fail_checkpoint(kProgram, source, fmt::format("its options cannot be read: {}", error.what()));
+  }
+  return options;
 }
 
 }  // namespace normlab

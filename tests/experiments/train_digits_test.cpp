@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 
 #include "core/ops/cross_entropy.hpp"
-#include "experiments/digits_trainer.hpp"
-#include "experiments/train_digits_options.hpp"
-#include "experiments/train_digits_report.hpp"
+#include "experiments/trainer.hpp"
+#include "experiments/training_json.hpp"
+#include "experiments/training_report.hpp"
 #include "tests/support/op_checks.hpp"
 
 using namespace normlab;
@@ -22,17 +22,25 @@ TrainDigitsOptions tiny() {
   TrainDigitsOptions options;
   options.layers = 1;
   options.width = 8;
-  options.warmup = 2;
-  options.epochs = 2;
-  options.batch_size = 40;
-  options.dropout = 0.1;
+  options.training.warmup = 2;
+  options.training.epochs = 2;
+  options.training.batch_size = 40;
+  options.training.dropout = 0.1;
   return options;
 }
 
 Digits some_digits() { return load_digits().range(0, 125); }  // 100 to train on: 3 steps an epoch
 
+Trainer trainer_of(const TrainDigitsOptions& options) {
+  return Trainer(digits_task(options, some_digits()), options.training, 1);
+}
+
+TrainingResult train(const TrainDigitsOptions& options, const TrainingHooks& hooks = {}) {
+  return run_training(digits_task(options, some_digits()), options.training, 1, hooks);
+}
+
 std::string bytes_after(const TrainDigitsOptions& options, std::int64_t steps) {
-  DigitsTrainer trainer(options, some_digits(), 1);
+  Trainer trainer = trainer_of(options);
   while (trainer.steps_done() < steps) {
     trainer.step();
     if (trainer.at_end_of_epoch()) trainer.end_epoch();
@@ -54,11 +62,12 @@ TEST_CASE("train_digits: the split is four fifths, the same for every seed, pixe
 
 TEST_CASE("train_digits: it learns, and the records say so") {
   TrainDigitsOptions options = tiny();
-  options.epochs = 12;
+  options.training.epochs = 12;
   options.width = 16;
-  options.lr = 1e-2;
-  options.dropout = 0.0;
-  const TrainDigitsResult result = run_train_digits(options, load_digits().range(0, 500), 1);
+  options.training.lr = 1e-2;
+  options.training.dropout = 0.0;
+  const TrainingResult result =
+      run_training(digits_task(options, load_digits().range(0, 500)), options.training, 1);
   CHECK_FALSE(result.diverged.has_value());
   REQUIRE(result.epochs.size() == 12);
   CHECK(result.epochs[0].epoch == 1);
@@ -72,15 +81,15 @@ TEST_CASE("train_digits: it learns, and the records say so") {
 TEST_CASE("train_digits: a resumed run has the bytes of one that was not stopped, at every step") {
   TrainDigitsOptions options = tiny();
   for (const char* optimizer : {"adamw", "sgd"}) {
-    options.optimizer = optimizer;
-    options.norm = options.optimizer == "sgd" ? "batchnorm" : "layernorm";
+    options.training.optimizer = optimizer;
+    options.norm = options.training.optimizer == "sgd" ? "batchnorm" : "layernorm";
     CAPTURE(optimizer);
     const std::string whole = bytes_after(options, 6);
     for (std::int64_t stop = 1; stop <= 6; ++stop) {
       CAPTURE(stop);
       const Safetensors saved = parse_safetensors(bytes_after(options, stop), "saved");
-      CHECK(json_of(options_in(saved, "saved")) == json_of(options));
-      DigitsTrainer trainer(options, some_digits(), 1);
+      CHECK(json_of(digits_options_in(saved, "saved")) == json_of(options));
+      Trainer trainer = trainer_of(options);
       trainer.restore(saved, "saved");
       CHECK(trainer.steps_done() == stop);
       while (trainer.steps_done() < 6) {
@@ -95,18 +104,18 @@ TEST_CASE("train_digits: a resumed run has the bytes of one that was not stopped
 TEST_CASE("train_digits: slices of a batch add up to the gradient of the whole batch") {
   // 100 images in one batch are 7 slices; the first update of plain SGD is the gradient itself.
   TrainDigitsOptions options = tiny();
-  options.batch_size = 100;
-  options.dropout = 0.0;
-  options.clip = 0.0;
-  options.optimizer = "sgd";
-  options.lr = 1.0;
-  options.warmup = 0;
-  DigitsTrainer trainer(options, some_digits(), 1);
+  options.training.batch_size = 100;
+  options.training.dropout = 0.0;
+  options.training.clip = 0.0;
+  options.training.optimizer = "sgd";
+  options.training.lr = 1.0;
+  options.training.warmup = 0;
+  Trainer trainer = trainer_of(options);
   const NamedTensors before = trainer.checkpoint().tensors;
-  const DigitsTrainer::Step step = trainer.step();
+  const Trainer::Step step = trainer.step();
   const NamedTensors after = trainer.checkpoint().tensors;
 
-  Generator root(options.seed);
+  Generator root(options.training.seed);
   Generator weights(root.next64());
   VisionTransformer model(model_options(options), weights);
   const Digits train = split_digits(some_digits()).train;
@@ -127,42 +136,42 @@ TEST_CASE("train_digits: slices of a batch add up to the gradient of the whole b
 
 TEST_CASE("train_digits: a divergence is named with its step and the first op, and ends the run") {
   TrainDigitsOptions options = tiny();
-  options.optimizer = "sgd";
-  options.clip = 0.0;
-  options.warmup = 0;
-  options.lr = 1e300;
-  const TrainDigitsResult result = run_train_digits(options, some_digits(), 1);
+  options.training.optimizer = "sgd";
+  options.training.clip = 0.0;
+  options.training.warmup = 0;
+  options.training.lr = 1e300;
+  const TrainingResult result = train(options);
   REQUIRE(result.diverged.has_value());
   CHECK(result.diverged->step == 2);
   CHECK(result.diverged->origin.starts_with("[anomaly] "));
   CHECK(result.diverged->origin.find("the output holds") != std::string::npos);
   CHECK(result.epochs.empty());
   CHECK(text_of(result).find("diverged at step 2: loss ") != std::string::npos);
-  const auto json = nlohmann::json::parse(json_of(result));
+  const auto json = json_of("train_digits", json_of(options), result);
   CHECK(json["diverged"]["step"] == 2);
   CHECK(json["config"]["lr"] == 1e300);
 
-  options.lr = 30.0;  // grows, and stays finite
+  options.training.lr = 30.0;  // grows, and stays finite
   options.placement = Placement::re_zero;
-  options.epochs = 30;
-  const TrainDigitsResult exploded = run_train_digits(options, some_digits(), 1);
+  options.training.epochs = 30;
+  const TrainingResult exploded = train(options);
   REQUIRE(exploded.diverged.has_value());
   CHECK(exploded.diverged->loss > 23.0);
 }
 
 TEST_CASE("train_digits: text, JSON and page of a result") {
-  const TrainDigitsResult result = run_train_digits(tiny(), some_digits(), 1);
+  const TrainingResult result = train(tiny());
   std::istringstream text(text_of(result));
   std::size_t lines = 0;
   for (std::string line; std::getline(text, line); ++lines) CHECK(line.size() <= 100);
-  CHECK(lines == 5);
-  const auto json = nlohmann::ordered_json::parse(json_of(result));
+  CHECK(lines == 4);
+  const auto json = json_of("train_digits", json_of(tiny()), result);
   CHECK(json["experiment"] == "train_digits");
   CHECK(json["diverged"].is_null());
   REQUIRE(json["epochs"].size() == 2);
   CHECK(json_of(parse_record(json["epochs"][1])) == json["epochs"][1]);
   CHECK(json["epochs"][1]["test_loss"] == result.epochs[1].test_loss);
-  const Report report = report_of(result, "train_digits");
+  const Report report = training_report("Digits", "train_digits", {}, result, "image");
   CHECK(report.tables.at(0).rows.size() == 2);
   CHECK(report.figures.size() == 3);
   CHECK(html_of(report).find("Every epoch") != std::string::npos);
@@ -171,15 +180,15 @@ TEST_CASE("train_digits: text, JSON and page of a result") {
 TEST_CASE("train_digits: checkpoints come when they are due, and progress after every step") {
   std::vector<std::int64_t> seen;
   int checkpoints = 0;
-  TrainDigitsHooks hooks;
-  hooks.progress = [&](const TrainProgress& now) { seen.push_back(now.step); };
+  TrainingHooks hooks;
+  hooks.progress = [&](const TrainingProgress& now) { seen.push_back(now.step); };
   hooks.checkpoint = [&](const Safetensors&) { ++checkpoints; };
-  run_train_digits(tiny(), some_digits(), 1, hooks);
+  train(tiny(), hooks);
   CHECK(seen == std::vector<std::int64_t>{1, 2, 3, 4, 5, 6});
   CHECK(checkpoints == 2);
   hooks.every = 4;  // after step 4, and at the end
   checkpoints = 0;
-  run_train_digits(tiny(), some_digits(), 1, hooks);
+  train(tiny(), hooks);
   CHECK(checkpoints == 2);
 }
 
@@ -188,17 +197,19 @@ TEST_CASE("train_digits: options and checkpoints that do not fit are refused") {
                           std::string_view message) {
     TrainDigitsOptions options = tiny();
     change(options);
-    check_refused([&] { DigitsTrainer(options, some_digits(), 1); }, message);
+    check_refused([&] { trainer_of(options); }, message);
   };
   refuses([](auto& o) { o.width = 10; }, "[train_digits] --width: must be a multiple of the 4");
-  refuses([](auto& o) { o.warmup = 7; }, "[train_digits] --warmup: must be at most the 6 steps");
-  refuses([](auto& o) { o.lr = -1; }, "[train_digits] --lr");
-  refuses([](auto& o) { o.epochs = 0; }, "[train_digits] --epochs");
-  refuses([](auto& o) { o.batch_size = 0; }, "[train_digits] --batch-size");
-  refuses([](auto& o) { o.optimizer = "lion"; }, "[train_digits] --optimizer: must be one of sgd");
+  refuses([](auto& o) { o.training.warmup = 7; },
+          "[train_digits] --warmup: must be at most the 6 steps");
+  refuses([](auto& o) { o.training.lr = -1; }, "[train_digits] --lr");
+  refuses([](auto& o) { o.training.epochs = 0; }, "[train_digits] --epochs");
+  refuses([](auto& o) { o.training.batch_size = 0; }, "[train_digits] --batch-size");
+  refuses([](auto& o) { o.training.optimizer = "lion"; },
+          "[train_digits] --optimizer: must be one of sgd");
   refuses([](auto& o) { o.norm = "nonorm"; }, "[Registry] norm");
 
-  DigitsTrainer trainer(tiny(), some_digits(), 1);
+  Trainer trainer = trainer_of(tiny());
   const Safetensors good = parse_safetensors(bytes_after(tiny(), 1), "good");
   const auto refused = [&](const Safetensors& file, const std::string& message) {
     CAPTURE(message);
@@ -206,11 +217,15 @@ TEST_CASE("train_digits: options and checkpoints that do not fit are refused") {
                          std::runtime_error);
   };
   Safetensors file = good;
+  for (const char* text : {"{", "{}", "[1]"}) {
+    file.metadata["normlab.train_digits"] = text;
+    CHECK_THROWS_AS(digits_options_in(file, "f"), std::runtime_error);
+  }
   file.metadata.erase("normlab.train_digits");
-  CHECK_THROWS_AS(options_in(file, "f"), std::runtime_error);
-  refused(file, "f: has no normlab.train_digits in its metadata");
-  file.metadata["normlab.train_digits"] = "{}";
-  CHECK_THROWS_AS(options_in(file, "f"), std::runtime_error);
+  CHECK_THROWS_AS(digits_options_in(file, "f"), std::runtime_error);
+  file.metadata.erase("normlab.training");
+  refused(file, "f: has no normlab.training in its metadata");
+  file.metadata["normlab.training"] = "{}";
   refused(file, "f: its place in the run cannot be read");
   file = good;
   file.tensors.pop_back();

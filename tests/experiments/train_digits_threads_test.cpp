@@ -3,7 +3,8 @@
 
 #include <doctest/doctest.h>
 
-#include "experiments/digits_trainer.hpp"
+#include "experiments/train_digits.hpp"
+#include "experiments/trainer.hpp"
 #include "experiments/worker_threads.hpp"
 
 using namespace normlab;
@@ -45,17 +46,17 @@ TEST_CASE("train_digits: the same bytes on any number of threads") {
   TrainDigitsOptions options;
   options.layers = 1;
   options.width = 8;
-  options.warmup = 2;
-  options.epochs = 2;
-  options.batch_size = 64;
-  options.dropout = 0.1;
+  options.training.warmup = 2;
+  options.training.epochs = 2;
+  options.training.batch_size = 64;
+  options.training.dropout = 0.1;
   const Digits digits = load_digits().range(0, 125);
   std::string expected;
   for (const char* norm : {"layernorm", "batchnorm"}) {
     options.norm = norm;
     for (const int threads : {1, 2, 3, 5}) {
       CAPTURE(threads);
-      DigitsTrainer trainer(options, digits, threads);
+      Trainer trainer(digits_task(options, digits), options.training, threads);
       while (trainer.steps_done() < trainer.steps()) {
         trainer.step();
         if (trainer.at_end_of_epoch()) trainer.end_epoch();

@@ -1,5 +1,6 @@
-// Names of options, and what they stand for. Tested by tests/experiments/train_digits_test.cpp.
-#include "experiments/train_digits_options.hpp"
+// Names of options, records and results in files. Tested by
+// tests/experiments/train_digits_test.cpp.
+#include "experiments/training_json.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -30,33 +31,16 @@ std::vector<std::string> optimizer_names() {
   return names;
 }
 
-UpdateRule update_rule(const std::string& optimizer) {
+UpdateRule update_rule(const std::string& program, const std::string& optimizer) {
   for (const auto& [name, rule] : optimizers()) {
     if (name == optimizer) return rule;
   }
-  fail("train_digits", "--optimizer",
-       fmt::format("must be one of {}", fmt::join(optimizer_names(), ", ")), optimizer);
+  fail(program, "--optimizer", fmt::format("must be one of {}", fmt::join(optimizer_names(), ", ")),
+       optimizer);
 }
 
-VisionTransformer::Options model_options(const TrainDigitsOptions& options) {
-  return {.image_side = kDigitSide,
-          .patch_side = 2,
-          .classes = kDigitClasses,
-          .layers = options.layers,
-          .width = options.width,
-          .heads = kTrainHeads,
-          .ffn = 2 * options.width,
-          .norm = options.norm,
-          .placement = options.placement,
-          .dropout = options.dropout};
-}
-
-Json json_of(const TrainDigitsOptions& options) {
-  return {{"norm", options.norm},
-          {"placement", name(options.placement)},
-          {"layers", options.layers},
-          {"width", options.width},
-          {"dropout", options.dropout},
+Json json_of(const TrainingOptions& options) {
+  return {{"dropout", options.dropout},
           {"optimizer", options.optimizer},
           {"lr", options.lr},
           {"schedule", name(options.schedule)},
@@ -67,14 +51,11 @@ Json json_of(const TrainDigitsOptions& options) {
           {"seed", options.seed}};
 }
 
-TrainDigitsOptions parse_options(const Json& json) {
-  TrainDigitsOptions options;
-  json.at("norm").get_to(options.norm);
-  options.placement = nn::placements().at(json.at("placement")).placement;
-  json.at("layers").get_to(options.layers);
-  json.at("width").get_to(options.width);
+TrainingOptions parse_training_options(const Json& json, const std::string& program) {
+  TrainingOptions options;
   json.at("dropout").get_to(options.dropout);
   json.at("optimizer").get_to(options.optimizer);
+  update_rule(program, options.optimizer);
   json.at("lr").get_to(options.lr);
   options.schedule = decay_of(json.at("schedule"));
   json.at("warmup").get_to(options.warmup);
@@ -100,6 +81,39 @@ EpochRecord parse_record(const Json& json) {
   return {json.at("epoch"),      json.at("step"),           json.at("lr"),
           json.at("train_loss"), json.at("train_accuracy"), json.at("grad_norm"),
           json.at("test_loss"),  json.at("test_accuracy")};
+}
+
+Json json_of(const std::string& program, const Json& config, const TrainingResult& result) {
+  Json epochs = Json::array();
+  for (const EpochRecord& each : result.epochs) epochs.push_back(json_of(each));
+  Json document = {{"experiment", program},
+                   {"version", NORMLAB_VERSION},
+                   {"config", config},
+                   {"epochs", epochs},
+                   {"diverged", nullptr}};
+  if (result.diverged) {
+    document["diverged"] = {{"step", result.diverged->step},
+                            {"loss", json_number(result.diverged->loss)},
+                            {"grad_norm", json_number(result.diverged->grad_norm)},
+                            {"origin", result.diverged->origin}};
+  }
+  return document;
+}
+
+void fail_checkpoint(const std::string& program, const std::string& source,
+                     const std::string& problem) {
+  fail_file(program, source, problem, "name a checkpoint that " + program + " wrote");
+}
+
+Json json_in(const Safetensors& checkpoint, const std::string& key, const std::string& program,
+             const std::string& source) {
+  const auto found = checkpoint.metadata.find(key);
+  if (found == checkpoint.metadata.end()) {
+    fail_checkpoint(program, source, fmt::format("has no {} in its metadata", key));
+  }
+  Json json = Json::parse(found->second, nullptr, /*allow_exceptions=*/false);
+  if (json.is_discarded()) fail_checkpoint(program, source, "its metadata is not JSON");
+  return json;
 }
 
 }  // namespace normlab

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "experiments/training.hpp"
+
+namespace normlab {
+
+// The options under their names on the command line, without the dashes; and back. `parse` throws
+// std::exception of some kind for anything else.
+nlohmann::ordered_json json_of(const TrainingOptions& options);
+TrainingOptions parse_training_options(const nlohmann::ordered_json& json,
+                                       const std::string& program);
+
+nlohmann::ordered_json json_of(const EpochRecord& record);
+EpochRecord parse_record(const nlohmann::ordered_json& json);
+
+// The document that a training program writes: config, epochs, and the divergence or null.
+nlohmann::ordered_json json_of(const std::string& program, const nlohmann::ordered_json& config,
+                               const TrainingResult& result);
+
+// A checkpoint's metadata entry. Throws std::runtime_error if it is missing or no JSON.
+nlohmann::ordered_json json_in(const Safetensors& checkpoint, const std::string& key,
+                               const std::string& program, const std::string& source);
+[[noreturn]] void fail_checkpoint(const std::string& program, const std::string& source,
+                                  const std::string& problem);
+
+}  // namespace normlab
