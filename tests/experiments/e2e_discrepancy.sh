@@ -35,6 +35,12 @@ run --resume cells --json continued || fail "--resume: exit code $?"
 cmp -s whole continued || fail "the continued run's file differs"
 [ "$(wc -l <cells)" -eq 25 ] || fail "$(wc -l <cells) lines for 24 cells and a header"
 
+# Cells of another setting under the same name, as an older ladder may have left, are not taken.
+sed 's/"heads":4/"heads":2/' cells >stale
+run --resume stale --json again || fail "--resume with a stale log: exit code $?"
+cmp -s whole again || fail "stale cells were taken"
+[ "$(wc -l <stale)" -eq 49 ] || fail "$(wc -l <stale) lines for 24 stale cells, 24 and a header"
+
 for refused in '--rungs nonsense' '--layers 3' '--layers 2 x' '--json no/such' '--resume whole'; do
   # shellcheck disable=SC2086
   "$program" $refused >out 2>err
