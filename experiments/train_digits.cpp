@@ -2,7 +2,6 @@
 #include "experiments/train_digits.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 
 #include <fmt/format.h>
@@ -68,12 +67,13 @@ DigitsSplit split_digits(const Digits& digits) {
   return {scaled(digits.select(split.train)), scaled(digits.select(split.test))};
 }
 
-TrainingTask digits_task(const TrainDigitsOptions& options, const Digits& digits) {
-  check(options.width % kTrainHeads == 0, kProgram, "--width", "must be a multiple of the 4 heads",
+TrainingTask digits_task(const TrainDigitsOptions& options, const Digits& digits,
+                         const std::string& program) {
+  check(options.width % kTrainHeads == 0, program, "--width", "must be a multiple of the 4 heads",
         std::to_string(options.width));
   const auto data = std::make_shared<const DigitsSplit>(split_digits(digits));
   TrainingTask task;
-  task.program = kProgram;
+  task.program = program;
   task.train = set_of(data->train);
   task.test = set_of(data->test);
   task.make_model = [options](Generator& weights) {
@@ -87,7 +87,9 @@ TrainingTask digits_task(const TrainDigitsOptions& options, const Digits& digits
     return {cross_entropy(logits, batch.labels, {.reduction = Reduction::sum}),
             argmax_matches(logits.value(), batch.labels)};
   };
-  task.loss_of_guessing = std::log(static_cast<double>(kDigitClasses));
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(kDigitClasses), 0);
+  for (const std::int64_t label : data->train.labels) ++counts[static_cast<std::size_t>(label)];
+  task.loss_of_guessing = entropy(counts);
   task.metadata = {{kOptionsKey, json_of(options).dump()}};
   return task;
 }

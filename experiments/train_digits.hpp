@@ -28,8 +28,9 @@ struct DigitsSplit {
 };
 DigitsSplit split_digits(const Digits& digits);
 
-// Throws std::invalid_argument for options that do not fit together.
-TrainingTask digits_task(const TrainDigitsOptions& options, const Digits& digits);
+// Throws std::invalid_argument, naming `program`, for options that do not fit together.
+TrainingTask digits_task(const TrainDigitsOptions& options, const Digits& digits,
+                         const std::string& program = "train_digits");
 
 // The options under their names on the command line, without the dashes.
 nlohmann::ordered_json json_of(const TrainDigitsOptions& options);

@@ -51,6 +51,16 @@ double total(const std::vector<std::int64_t>& counts) {
 
 }  // namespace
 
+double entropy(const std::vector<std::int64_t>& counts) {
+  const double all = total(counts);
+  double sum = 0.0;
+  for (const std::int64_t count : counts) {
+    const double share = static_cast<double>(count) / all;
+    if (count > 0) sum -= share * std::log(share);
+  }
+  return sum;
+}
+
 Trainer::Trainer(TrainingTask task, const TrainingOptions& options, int threads)
     : task_(checked(std::move(task), options)),
       options_(options),

@@ -35,6 +35,7 @@ class Trainer {
   const std::vector<EpochRecord>& epochs() const { return epochs_; }
 
   Module& model() { return replicas_.model(); }
+  double rate_of_last_step() const { return schedule_.at(step_); }
   std::int64_t tokens_of_last_step() const { return tokens_of_last_step_; }
 
   // All that the run needs to go on: model, optimizer, generators, records and the place in the

@@ -28,6 +28,9 @@ struct TrainingOptions {
   std::uint64_t seed = 0;
 };
 
+// -sum p ln p of the frequencies p that these counts have: the loss of guessing.
+double entropy(const std::vector<std::int64_t>& counts);
+
 std::vector<std::string> optimizer_names();
 // Throws std::invalid_argument for another name; `program` is who asks.
 UpdateRule update_rule(const std::string& program, const std::string& optimizer);
@@ -56,8 +59,9 @@ struct TrainingTask {
                      const std::vector<std::int64_t>& positions)>
       pass;
 
-  std::int64_t slice = 16;        // examples that go through the model at a time
-  double loss_of_guessing = 1.0;  // of a prediction, all outcomes being alike
+  std::int64_t slice = 16;  // examples that go through the model at a time
+  // Mean loss on the training set of who knows how frequent each outcome is, and nothing else.
+  double loss_of_guessing = 1.0;
   // Kept in checkpoints: what the task was made from.
   std::map<std::string, std::string> metadata{};
 };

@@ -78,25 +78,43 @@ Json json_of(const EpochRecord& record) {
 }
 
 EpochRecord parse_record(const Json& json) {
-  return {json.at("epoch"),      json.at("step"),           json.at("lr"),
-          json.at("train_loss"), json.at("train_accuracy"), json.at("grad_norm"),
-          json.at("test_loss"),  json.at("test_accuracy")};
+  return {json.at("epoch"),
+          json.at("step"),
+          json.at("lr"),
+          number_from(json.at("train_loss")),
+          json.at("train_accuracy"),
+          number_from(json.at("grad_norm")),
+          number_from(json.at("test_loss")),
+          json.at("test_accuracy")};
+}
+
+Json json_of(const TrainingResult& result) {
+  Json epochs = Json::array();
+  for (const EpochRecord& each : result.epochs) epochs.push_back(json_of(each));
+  Json json = {{"epochs", epochs}, {"diverged", nullptr}};
+  if (result.diverged) {
+    json["diverged"] = {{"step", result.diverged->step},
+                        {"loss", json_number(result.diverged->loss)},
+                        {"grad_norm", json_number(result.diverged->grad_norm)},
+                        {"origin", result.diverged->origin}};
+  }
+  return json;
+}
+
+TrainingResult parse_result(const Json& json) {
+  TrainingResult result;
+  for (const Json& each : json.at("epochs")) result.epochs.push_back(parse_record(each));
+  const Json& diverged = json.at("diverged");
+  if (!diverged.is_null()) {
+    result.diverged = {diverged.at("step"), number_from(diverged.at("loss")),
+                       number_from(diverged.at("grad_norm")), diverged.at("origin")};
+  }
+  return result;
 }
 
 Json json_of(const std::string& program, const Json& config, const TrainingResult& result) {
-  Json epochs = Json::array();
-  for (const EpochRecord& each : result.epochs) epochs.push_back(json_of(each));
-  Json document = {{"experiment", program},
-                   {"version", NORMLAB_VERSION},
-                   {"config", config},
-                   {"epochs", epochs},
-                   {"diverged", nullptr}};
-  if (result.diverged) {
-    document["diverged"] = {{"step", result.diverged->step},
-                            {"loss", json_number(result.diverged->loss)},
-                            {"grad_norm", json_number(result.diverged->grad_norm)},
-                            {"origin", result.diverged->origin}};
-  }
+  Json document = {{"experiment", program}, {"version", NORMLAB_VERSION}, {"config", config}};
+  document.update(json_of(result));
   return document;
 }
 

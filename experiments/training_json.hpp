@@ -17,7 +17,10 @@ TrainingOptions parse_training_options(const nlohmann::ordered_json& json,
 nlohmann::ordered_json json_of(const EpochRecord& record);
 EpochRecord parse_record(const nlohmann::ordered_json& json);
 
-// The document that a training program writes: config, epochs, and the divergence or null.
+// Epochs, and the divergence or null; and back, bit for bit.
+nlohmann::ordered_json json_of(const TrainingResult& result);
+TrainingResult parse_result(const nlohmann::ordered_json& json);
+// The document that a training program writes.
 nlohmann::ordered_json json_of(const std::string& program, const nlohmann::ordered_json& config,
                                const TrainingResult& result);
 

@@ -1,0 +1,162 @@
+// Tested by tests/experiments/warmup_test.cpp.
+#include "experiments/warmup.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/check.hpp"
+#include "experiments/option_checks.hpp"
+#include "experiments/train_digits.hpp"
+#include "experiments/trainer.hpp"
+
+namespace normlab {
+
+namespace {
+
+constexpr const char* kProgram = "warmup";
+
+TrainingOptions training_of(const WarmupOptions& options, const WarmupCell& cell) {
+  return {.dropout = 0.0,
+          .optimizer = cell.optimizer,
+          .lr = cell.rate,
+          .schedule = Decay::constant,
+          .warmup = cell.warmup,
+          .epochs = options.epochs,
+          .batch_size = options.batch_size,
+          .clip = 0.0,
+          .seed = cell.seed};
+}
+
+using MakeTask = TrainingTask (*)(const WarmupOptions& options, const WarmupCell& cell);
+
+TrainingTask digits(const WarmupOptions& options, const WarmupCell& cell) {
+  TrainDigitsOptions own;
+  own.placement = cell.placement;
+  own.layers = cell.layers;
+  own.width = options.width;
+  own.training = training_of(options, cell);
+  return digits_task(own, load_digits(), kProgram);
+}
+
+struct NamedTask {
+  std::string name;
+  MakeTask make;
+  double cost;  // of a layer's epoch, relative
+};
+
+const std::vector<NamedTask>& tasks() {
+  static const std::vector<NamedTask> all{{"digits", digits, 1.0}};
+  return all;
+}
+
+const NamedTask& task_named(const std::string& name) {
+  for (const NamedTask& each : tasks()) {
+    if (each.name == name) return each;
+  }
+  fail(kProgram, "--task", fmt::format("must be one of {}", fmt::join(warmup_task_names(), ", ")),
+       name);
+}
+
+}  // namespace
+
+std::vector<std::string> warmup_task_names() {
+  std::vector<std::string> names;
+  for (const NamedTask& each : tasks()) names.push_back(each.name);
+  return names;
+}
+
+Outcome outcome_of(const WarmupRun& run) {
+  if (run.trained.diverged) return Outcome::diverged;
+  const double loss = run.trained.epochs.back().test_loss;
+  return loss > kStuck * run.loss_of_guessing ? Outcome::stuck : Outcome::learned;
+}
+
+double accuracy_of(const WarmupRun& run) {
+  return run.trained.diverged ? 0.0 : run.trained.epochs.back().test_accuracy;
+}
+
+std::vector<WarmupGroup> WarmupResult::groups() const {
+  std::vector<WarmupGroup> all;
+  const std::size_t seeds = options.seeds.size();
+  for (std::size_t first = 0; first < runs.size(); first += seeds) {
+    WarmupGroup group{runs[first].cell, {}};
+    std::vector<double> accuracies;
+    for (std::size_t i = first; i < first + seeds; ++i) {
+      accuracies.push_back(accuracy_of(runs[i]));
+      const Outcome outcome = outcome_of(runs[i]);
+      group.stuck += outcome == Outcome::stuck;
+      group.diverged += outcome == Outcome::diverged;
+      ++group.runs;
+    }
+    group.accuracy = spread(accuracies);
+    all.push_back(group);
+  }
+  return all;
+}
+
+void check_options(const WarmupOptions& options) {
+  check_distinct(kProgram, "--task", options.tasks);
+  check_placements(kProgram, options.placements);
+  check_distinct(kProgram, "--layers", options.layers);
+  check_distinct(kProgram, "--optimizer", options.optimizers);
+  check_distinct(kProgram, "--warmup", options.warmups);
+  check_distinct(kProgram, "--lr", options.rates);
+  check_distinct(kProgram, "--sgd-lr", options.sgd_rates);
+  check_seeds(kProgram, options.seeds);
+  // What is left, such as a warmup that is longer than the run, a trainer says.
+  const std::vector<WarmupRun> runs = needed_runs(options);
+  for (const std::string& task : options.tasks) {
+    for (const std::int64_t warmup : options.warmups) {
+      WarmupCell cell = runs.front().cell;
+      cell.task = task;
+      cell.layers = 1;
+      cell.warmup = warmup;
+      Trainer(task_named(task).make(options, cell), training_of(options, cell), 1);
+    }
+  }
+}
+
+std::vector<WarmupRun> needed_runs(const WarmupOptions& options) {
+  std::vector<WarmupRun> runs;
+  for (const std::string& task : options.tasks) {
+    for (const std::int64_t layers : options.layers) {
+      for (const std::string& optimizer : options.optimizers) {
+        for (const Placement placement : options.placements) {
+          for (const std::int64_t warmup : options.warmups) {
+            for (const double rate : options.rates_of(optimizer)) {
+              for (const std::uint64_t seed : options.seeds) {
+                runs.push_back({{task, placement, layers, optimizer, warmup, rate, seed}});
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+  return runs;
+}
+
+void train_runs(const WarmupOptions& options, int threads, std::vector<WarmupRun>& runs,
+                const std::function<void(const WarmupRun&)>& finished,
+                const JobProgress& progress) {
+  std::mutex one_at_a_time;
+  std::vector<Job> jobs;
+  for (WarmupRun& run : runs) {
+    if (run.known) continue;
+    const NamedTask& named = task_named(run.cell.task);
+    jobs.push_back({named.cost * static_cast<double>(run.cell.layers), [&] {
+                      const TrainingTask task = named.make(options, run.cell);
+                      run.loss_of_guessing = task.loss_of_guessing;
+                      run.trained = run_training(task, training_of(options, run.cell), 1);
+                      run.known = true;
+                      const std::lock_guard lock(one_at_a_time);
+                      if (finished) finished(run);
+                    }});
+  }
+  run_jobs(jobs, threads, progress);
+}
+
+}  // namespace normlab
