@@ -25,8 +25,13 @@ StringPairs merges_of(const Vocabulary& vocabulary) {
   return nlohmann::json::parse(vocabulary.save()).at("merges").get<StringPairs>();
 }
 
+struct Learned {
+  StringPairs merges;
+  std::vector<std::vector<std::string>> words;  // as they are cut in the end
+};
+
 // Byte pair encoding as it is defined: all pairs are counted anew for every merge.
-StringPairs learn_plainly(const std::vector<std::string>& sentences, std::size_t merges) {
+Learned learn_plainly(const std::vector<std::string>& sentences, std::size_t merges) {
   std::vector<std::vector<std::string>> words;
   std::set<std::string> characters{" "};
   for (const std::string& sentence : sentences) {
@@ -54,9 +59,7 @@ StringPairs learn_plainly(const std::vector<std::string>& sentences, std::size_t
     if (best == counts.end() || best->second < 2) break;
     const std::string left = symbols[static_cast<std::size_t>(best->first.first)];
     const std::string right = symbols[static_cast<std::size_t>(best->first.second)];
-    if (std::ranges::find(learned, std::pair(left, right)) == learned.end()) {
-      learned.emplace_back(left, right);
-    }
+    learned.emplace_back(left, right);
     if (std::ranges::find(symbols, left + right) == symbols.end()) symbols.push_back(left + right);
     for (auto& word : words) {
       for (std::size_t i = 0; i + 1 < word.size(); ++i) {
@@ -66,7 +69,7 @@ StringPairs learn_plainly(const std::vector<std::string>& sentences, std::size_t
       }
     }
   }
-  return learned;
+  return {learned, words};
 }
 
 std::vector<std::string> random_sentences(Generator& generator, std::string_view letters) {
@@ -121,14 +124,26 @@ TEST_CASE("Vocabulary: subwords of a text small enough to do by hand") {
 TEST_CASE("Vocabulary: merges learned with kept counts are those of counting anew") {
   Generator generator(1);
   for (int text = 0; text < 40; ++text) {
-    // Few letters: runs such as aaa, and pairs that come back because "abab" is made in two ways.
+    // Few letters, so that there are runs such as aaa.
     const std::vector<std::string> sentences =
         random_sentences(generator, text % 2 ? "aab " : "abc ");
-    const StringPairs expected = learn_plainly(sentences, 40);
-    REQUIRE(expected.size() > 5);
+    const Learned expected = learn_plainly(sentences, 40);
+    REQUIRE(expected.merges.size() > 5);
     const Vocabulary vocabulary = Vocabulary::subwords(sentences, 40);
-    CHECK(merges_of(vocabulary) == expected);
-    for (const std::string& sentence : sentences) check_round_trip(vocabulary, sentence);
+    CHECK(merges_of(vocabulary) == expected.merges);
+
+    // Each sentence is cut as its words were in the end of the learning.
+    std::vector<std::string> cut, expected_cut;
+    for (const std::string& sentence : sentences) {
+      check_round_trip(vocabulary, sentence);
+      for (const std::int64_t token : vocabulary.encode(sentence)) {
+        cut.push_back(vocabulary.token(token));
+      }
+    }
+    for (const auto& word : expected.words) {
+      expected_cut.insert(expected_cut.end(), word.begin(), word.end());
+    }
+    CHECK(cut == expected_cut);
   }
 }
 
