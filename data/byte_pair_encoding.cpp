@@ -133,18 +133,12 @@ std::vector<Merge> learn_merges(
     const std::function<std::int64_t(std::int64_t, std::int64_t)>& join) {
   PairStatistics statistics(std::move(words));
   std::vector<Merge> learned;
-  std::unordered_map<PairKey, std::int64_t> results;
   while (std::ssize(learned) < merges) {
     const std::optional<PairKey> pair = statistics.most_frequent();
     if (!pair) break;
     const auto [left, right] = symbols_of(*pair);
-    const auto [found, is_new] = results.try_emplace(*pair, 0);
-    // A pair comes back when one of its symbols was made once more, in another way.
-    if (is_new) {
-      found->second = join(left, right);
-      learned.push_back({left, right, found->second});
-    }
-    statistics.merge({left, right, found->second});
+    learned.push_back({left, right, join(left, right)});
+    statistics.merge(learned.back());
   }
   return learned;
 }

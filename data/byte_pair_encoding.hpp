@@ -26,8 +26,8 @@ struct CountedWord {
 
 // Up to `merges` merges, in the order of learning; fewer where no pair is left that occurs twice.
 // Of pairs equally often the one with the smaller left symbol, then right symbol, is merged first.
-// `join` gives the symbol that two symbols make, which may be one that exists ("ab" + "c" after
-// "a" + "bc"), but neither of the two. Symbols must lie in 0 .. 2^32 - 1.
+// `join` gives the symbol that two symbols make, another one than these. Symbols must lie in
+// 0 .. 2^32 - 1.
 //
 // Costs what the words that change cost, not the whole text, for each merge.
 std::vector<Merge> learn_merges(
