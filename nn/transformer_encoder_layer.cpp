@@ -32,20 +32,10 @@ std::unique_ptr<Module> block_norm(const TransformerEncoderLayer::Options& optio
     return std::make_unique<LayerNorm>(
         width, LayerNorm::Options{.eps = kEpsOfDiT, .elementwise_affine = false});
   }
-  std::unique_ptr<Module> norm = TransformerEncoderLayer::make_norm(options, width);
-  for (const auto& [parameter_name, parameter] : norm->named_parameters()) {
-    if (options.norm_weight != 1.0 && parameter_name == "weight") {
-      init::constant(parameter->value, options.norm_weight);
-    }
-  }
-  return norm;
+  return TransformerEncoderLayer::make_block_norm(options, width);
 }
 
 }  // namespace
-
-Var activate(Activation activation, const Var& x) {
-  return activation == Activation::relu ? relu(x) : gelu(x);
-}
 
 TransformerEncoderLayer::TransformerEncoderLayer(std::int64_t d_model, std::int64_t nhead,
                                                  Generator& generator, const Options& options)
@@ -69,7 +59,7 @@ TransformerEncoderLayer::TransformerEncoderLayer(std::int64_t d_model, std::int6
       dropout2(register_module("dropout2", std::make_unique<Dropout>(options.dropout, generator))),
       options_(options) {
   register_fact("placement", name(options.place()));
-  register_fact("activation", options.activation == Activation::relu ? "relu" : "gelu");
+  register_fact("activation", name(options.activation));
   if (options.place() == Placement::deep_norm) register_fact("alpha", options.deep_norm_alpha);
   add_placement_parameters(d_model, generator);
 }
@@ -124,6 +114,17 @@ std::unique_ptr<Module> TransformerEncoderLayer::make_norm(const Options& option
       width, LayerNorm::Options{.eps = options.layer_norm_eps, .bias = options.bias});
 }
 
+std::unique_ptr<Module> TransformerEncoderLayer::make_block_norm(const Options& options,
+                                                                 std::int64_t width) {
+  std::unique_ptr<Module> norm = make_norm(options, width);
+  for (const auto& [parameter_name, parameter] : norm->named_parameters()) {
+    if (options.norm_weight != 1.0 && parameter_name == "weight") {
+      init::constant(parameter->value, options.norm_weight);
+    }
+  }
+  return norm;
+}
+
 Var TransformerEncoderLayer::attention(const Var& x, const AttentionMasks& masks) {
   const Var output = dropout1.forward(self_attn.attend(x, masks).output);
   show("self_attn.output", output);
@@ -131,14 +132,8 @@ Var TransformerEncoderLayer::attention(const Var& x, const AttentionMasks& masks
 }
 
 Var TransformerEncoderLayer::feed_forward(const Var& x) {
-  const Var hidden = activate(options_.activation, linear1.forward(x));
-  const Var kept = dropout.forward(hidden);
-  show("linear2.input", kept);
-  const Var sum = linear2.forward(kept);
-  show("linear2.output", sum);
-  const Var output = dropout2.forward(sum);
-  show("ffn.output", output);
-  return output;
+  const FeedForward ffn{linear1, options_.activation, dropout, linear2, dropout2};
+  return ffn.forward(x, [this](const char* point, const Var& value) { show(point, value); });
 }
 
 // What adaLN-Zero regresses from the condition: (N, 1, d) each.

@@ -3,16 +3,12 @@
 #include <memory>
 #include <optional>
 
-#include "nn/dropout.hpp"
-#include "nn/linear.hpp"
+#include "nn/feed_forward.hpp"
 #include "nn/multihead_attention.hpp"
 #include "nn/norm_factory.hpp"
 #include "nn/placement.hpp"
 
 namespace normlab {
-
-enum class Activation { relu, gelu };
-Var activate(Activation activation, const Var& x);
 
 // One transformer block, self-attention and then a feed-forward network ("ffn"), with PyTorch's
 // parameter names, (N, T, d_model) -> (N, T, d_model) (batch_first=True). The placement decides
@@ -32,8 +28,6 @@ Var activate(Activation activation, const Var& x);
 // Taps: input (the stream), then, in the order of the equation, norm1.input, self_attn.query,
 // self_attn.key, self_attn.output, norm2.input, linear2.input, linear2.output, ffn.output, as far
 // as the placement has them. A branch's output is what it returns, before a norm or gate behind it.
-// What linear2 reads and the gradient of what it returns are the two factors of its weight's
-// gradient, token by token.
 class TransformerEncoderLayer : public Module {
  public:
   struct Options {
@@ -73,8 +67,10 @@ class TransformerEncoderLayer : public Module {
   // Multiplies W_V, W_O and the ffn's matrices; W_Q and W_K, which move no value along the stream,
   // stay. DeepNorm's initialization (Wang et al. 2022, Figure 2) with factor beta.
   void scale_branch_weights(double factor);
-  // The norm that the options ask for, for tokens of this width.
+  // The norm that the options ask for, for tokens of this width; and the same as it stands in a
+  // block, with the weight that it starts at there.
   static std::unique_ptr<Module> make_norm(const Options& options, std::int64_t width);
+  static std::unique_ptr<Module> make_block_norm(const Options& options, std::int64_t width);
 
   MultiheadAttention& self_attn;
   Linear& linear1;  // (dim_feedforward, d_model)
