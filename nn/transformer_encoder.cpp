@@ -44,11 +44,14 @@ TransformerEncoder::TransformerEncoder(std::int64_t num_layers, std::int64_t d_m
                                      TransformerEncoderLayer::make_norm(options, d_model))
                   : nullptr);
   }
-  const bool wanted = stack.final_norm == FinalNorm::as_placement_needs
-                          ? entry(options.place()).needs_final_norm
-                          : stack.final_norm == FinalNorm::on;
+  const bool wanted = ends_in_norm(stack.final_norm, options.place());
   register_fact("final_norm", wanted);
   if (wanted) norm = &register_module("norm", TransformerEncoderLayer::make_norm(options, d_model));
+}
+
+bool TransformerEncoder::ends_in_norm(FinalNorm final_norm, Placement placement) {
+  if (final_norm == FinalNorm::as_placement_needs) return entry(placement).needs_final_norm;
+  return final_norm == FinalNorm::on;
 }
 
 Var TransformerEncoder::forward(const Var& x, const AttentionMasks& masks,

@@ -23,6 +23,7 @@ namespace normlab {
 class TransformerEncoder : public Module {
  public:
   enum class FinalNorm { as_placement_needs, on, off };
+  static bool ends_in_norm(FinalNorm final_norm, Placement placement);
   TransformerEncoder(std::int64_t num_layers, std::int64_t d_model, std::int64_t nhead,
                      Generator& generator, const TransformerEncoderLayer::Options& options,
                      FinalNorm final_norm = FinalNorm::as_placement_needs)
