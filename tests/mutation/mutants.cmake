@@ -1,4 +1,4 @@
-# Wrong backward rules that the tests must notice, each a mistake that is easily made.
+# Wrong rules, most of them backward, that the tests must notice, each a mistake that is easily made.
 # mutant(<what is wrong> <file> <source> <test> <text> <replacement>), see run.cmake.
 
 mutant("Adjoint overwrites instead of adding"
@@ -130,3 +130,18 @@ mutant("dropout passes every gradient on"
   core/ops/dropout.cpp core/ops/dropout.cpp ops/dropout
   [==[{ dx += zip(dy, mask, std::multiplies<>{}); }]==]
   [==[{ dx += dy; }]==])
+
+mutant("the decoder's cross-attention reads the stream before its norm, in pre-norm"
+  nn/transformer_decoder_layer.cpp nn/transformer_decoder_layer.cpp transformer_decoder_layer
+  [==[cross(n2(z))]==]
+  [==[cross(z)]==])
+
+mutant("the decoder's cross-attention takes the masks of the self-attention"
+  nn/transformer_decoder_layer.cpp nn/transformer_decoder_layer.cpp transformer_decoder_layer
+  [==[cross_attention(v, memory, memory_masks)]==]
+  [==[cross_attention(v, memory, masks)]==])
+
+mutant("the source's padding is hidden from the encoder only"
+  nn/translation_transformer.cpp nn/translation_transformer.cpp translation_transformer
+  [==[{.key_padding_mask = memory.padding})]==]
+  [==[{})]==])

@@ -4,21 +4,23 @@
 #   a mutant does not compile, or
 #   a mutant survives: every test passed.
 
-# Compiles `source` of core, with what the overlay replaces, into mutant_tests.
+# Compiles `source`, with what the overlay replaces, into the mutant tests of its folder, core or nn.
 function(build source)
+  string(REGEX MATCH "^[^/]+" folder "${source}")
   file(WRITE "${MUTANT}" "#include \"${source}\"\n")
   execute_process(
-    COMMAND "${CMAKE_COMMAND}" --build "${BUILD_DIR}" --config "${CONFIG}" --target mutant_tests
+    COMMAND "${CMAKE_COMMAND}" --build "${BUILD_DIR}" --config "${CONFIG}"
+      --target mutant_${folder}_tests
     OUTPUT_VARIABLE output ERROR_VARIABLE output RESULT_VARIABLE result)
   if(NOT result EQUAL 0)
-    message(FATAL_ERROR "${output}\nmutant_tests does not build with ${source}")
+    message(FATAL_ERROR "${output}\nmutant_${folder}_tests does not build with ${source}")
   endif()
 endfunction()
 
-# Runs the tests of the files that match; `passed` and `failed` are set in the caller's scope.
-# Both are false when no test ran.
-function(run_tests files)
-  execute_process(COMMAND "${MUTANT_TESTS}" "--source-file=${files}"
+# Runs the folder's tests in the files that match; `passed` and `failed` are set in the caller's
+# scope. Both are false when no test ran.
+function(run_tests folder files)
+  execute_process(COMMAND "${MUTANT_${folder}_TESTS}" "--source-file=${files}"
     OUTPUT_VARIABLE output ERROR_VARIABLE output RESULT_VARIABLE result)
   set(passed FALSE PARENT_SCOPE)
   set(failed FALSE PARENT_SCOPE)
@@ -31,7 +33,7 @@ endfunction()
 
 # mutant(<what is wrong> <file> <source> <test> <text> <replacement>)
 # file: where the text stands, once. source: what to compile, the file itself or a source that
-# includes it. test: the test file is tests/core/<test>_test.cpp.
+# includes it. test: the test file is tests/<folder of source>/<test>_test.cpp.
 function(mutant description file source test text replacement)
   file(READ "${SOURCE_DIR}/${file}" content)
   string(FIND "${content}" "${text}" first)
@@ -42,7 +44,8 @@ function(mutant description file source test text replacement)
   string(REPLACE "${text}" "${replacement}" content "${content}")
   file(WRITE "${OVERLAY}/${file}" "${content}")
   build("${source}")
-  run_tests("*tests/core/${test}_test.cpp")
+  string(REGEX MATCH "^[^/]+" folder "${source}")
+  run_tests(${folder} "*tests/${folder}/${test}_test.cpp")
   file(REMOVE "${OVERLAY}/${file}")
   if(failed)
     message(STATUS "caught: ${description}")
@@ -54,11 +57,15 @@ endfunction()
 
 file(REMOVE_RECURSE "${OVERLAY}")
 file(MAKE_DIRECTORY "${OVERLAY}")
-build("core/tape.cpp")
-run_tests("*tests/core/ops/*")
-if(NOT passed)
-  message(FATAL_ERROR "the tests do not pass on the unchanged source")
-endif()
+function(expect_to_pass source folder files)
+  build("${source}")
+  run_tests(${folder} "${files}")
+  if(NOT passed)
+    message(FATAL_ERROR "the tests of ${folder} do not pass on the unchanged source")
+  endif()
+endfunction()
+expect_to_pass("core/tape.cpp" core "*tests/core/ops/*")
+expect_to_pass("nn/transformer_decoder_layer.cpp" nn "*tests/nn/trans*")
 
 include("${CMAKE_CURRENT_LIST_DIR}/mutants.cmake")
 

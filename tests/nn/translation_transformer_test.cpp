@@ -87,15 +87,14 @@ TEST_CASE("TranslationTransformer: the future is not seen, the whole source is")
 
 TEST_CASE("TranslationTransformer: gradients of every parameter agree with differences") {
   for (const Tied tied : {Tied::none, Tied::output, Tied::all}) {
-    for (const Placement placement : {Placement::post, Placement::pre}) {
-      auto options = tiny(placement, tied);
-      options.layers = 1;
-      options.activation = Activation::gelu;
-      const auto model = small_model(options);
-      const GradcheckResult result = check_parameter_gradients(
-          [&](Tape& tape) { return loss_of(*model, tape); }, model->parameters());
-      CHECK_MESSAGE(result.passed, result.report);
-    }
+    auto options = tiny(tied == Tied::output ? Placement::post : Placement::pre, tied);
+    options.layers = 1;
+    options.width = 4;
+    options.activation = Activation::gelu;
+    const auto model = small_model(options);
+    const GradcheckResult result = check_parameter_gradients(
+        [&](Tape& tape) { return loss_of(*model, tape); }, model->parameters());
+    CHECK_MESSAGE(result.passed, result.report);
   }
 }
 
