@@ -2,6 +2,7 @@
 #include "experiments/warmup.hpp"
 
 #include <algorithm>
+#include <map>
 #include <mutex>
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include "core/check.hpp"
 #include "experiments/option_checks.hpp"
 #include "experiments/train_digits.hpp"
+#include "experiments/train_translation.hpp"
 #include "experiments/trainer.hpp"
 
 namespace normlab {
@@ -17,6 +19,8 @@ namespace normlab {
 namespace {
 
 constexpr const char* kProgram = "warmup";
+const std::string kNumbersTask = "numbers";
+constexpr std::int64_t kNumbers = 1600;  // number names, for training and test
 
 TrainingOptions training_of(const WarmupOptions& options, const WarmupCell& cell) {
   return {.dropout = 0.0,
@@ -30,25 +34,41 @@ TrainingOptions training_of(const WarmupOptions& options, const WarmupCell& cell
           .seed = cell.seed};
 }
 
-using MakeTask = TrainingTask (*)(const WarmupOptions& options, const WarmupCell& cell);
+// The task of a cell; its data are made once and shared by all.
+using MakeTask = std::function<TrainingTask(const WarmupCell& cell)>;
 
-TrainingTask digits(const WarmupOptions& options, const WarmupCell& cell) {
-  TrainDigitsOptions own;
-  own.placement = cell.placement;
-  own.layers = cell.layers;
+MakeTask digits(const WarmupOptions& options) {
+  return [options, images = load_digits()](const WarmupCell& cell) {
+    TrainDigitsOptions own;
+    own.placement = cell.placement;
+    own.layers = cell.layers;
+    own.width = options.width;
+    own.training = training_of(options, cell);
+    return digits_task(own, images, kProgram);
+  };
+}
+
+MakeTask numbers(const WarmupOptions& options) {
+  TrainTranslationOptions own;
+  own.examples = kNumbers;
   own.width = options.width;
-  own.training = training_of(options, cell);
-  return digits_task(own, load_digits(), kProgram);
+  return [options, own, data = translation_data(own)](const WarmupCell& cell) {
+    TrainTranslationOptions mine = own;
+    mine.placement = cell.placement;
+    mine.layers = cell.layers / 2;
+    mine.training = training_of(options, cell);
+    return translation_task(mine, data, kProgram);
+  };
 }
 
 struct NamedTask {
   std::string name;
-  MakeTask make;
+  MakeTask (*prepare)(const WarmupOptions& options);
   double cost;  // of a layer's epoch, relative
 };
 
 const std::vector<NamedTask>& tasks() {
-  static const std::vector<NamedTask> all{{"digits", digits, 1.0}};
+  static const std::vector<NamedTask> all{{"digits", digits, 1.0}, {kNumbersTask, numbers, 0.6}};
   return all;
 }
 
@@ -109,12 +129,20 @@ void check_options(const WarmupOptions& options) {
   // What is left, such as a warmup that is longer than the run, a trainer says.
   const std::vector<WarmupRun> runs = needed_runs(options);
   for (const std::string& task : options.tasks) {
+    const MakeTask make = task_named(task).prepare(options);
+    for (const std::int64_t layers : options.layers) {
+      check(task != kNumbersTask || layers % 2 == 0, kProgram, "--layers",
+            "must be even for numbers, half of them in the decoder",
+            [&] { return std::to_string(layers); });
+    }
     for (const std::int64_t warmup : options.warmups) {
-      WarmupCell cell = runs.front().cell;
-      cell.task = task;
-      cell.layers = 1;
-      cell.warmup = warmup;
-      Trainer(task_named(task).make(options, cell), training_of(options, cell), 1);
+      for (const Placement placement : options.placements) {
+        WarmupCell cell = runs.front().cell;
+        cell.layers = 2;
+        cell.warmup = warmup;
+        cell.placement = placement;
+        Trainer(make(cell), training_of(options, cell), 1);
+      }
     }
   }
 }
@@ -142,13 +170,15 @@ std::vector<WarmupRun> needed_runs(const WarmupOptions& options) {
 void train_runs(const WarmupOptions& options, int threads, std::vector<WarmupRun>& runs,
                 const std::function<void(const WarmupRun&)>& finished,
                 const JobProgress& progress) {
+  std::map<std::string, MakeTask> make;
+  for (const std::string& task : options.tasks) make[task] = task_named(task).prepare(options);
   std::mutex one_at_a_time;
   std::vector<Job> jobs;
   for (WarmupRun& run : runs) {
     if (run.known) continue;
-    const NamedTask& named = task_named(run.cell.task);
-    jobs.push_back({named.cost * static_cast<double>(run.cell.layers), [&] {
-                      const TrainingTask task = named.make(options, run.cell);
+    const double cost = task_named(run.cell.task).cost * static_cast<double>(run.cell.layers);
+    jobs.push_back({cost, [&] {
+                      const TrainingTask task = make.at(run.cell.task)(run.cell);
                       run.loss_of_guessing = task.loss_of_guessing;
                       run.trained = run_training(task, training_of(options, run.cell), 1);
                       run.known = true;

@@ -19,10 +19,13 @@ namespace normlab {
 //
 // Between two runs that differ in the warmup nothing else differs: the rate rises linearly over so
 // many steps and then stays at its peak; no clipping, no dropout, no weight decay.
+//
+// Tasks: digits is that of train_digits; numbers that of train_translation, with half of the layers
+// in the encoder and half in the decoder.
 struct WarmupOptions {
-  std::vector<std::string> tasks{"digits"};
+  std::vector<std::string> tasks{"digits", "numbers"};
   std::vector<Placement> placements{Placement::post, Placement::pre};
-  std::vector<std::int64_t> layers{6, 12};
+  std::vector<std::int64_t> layers{4, 12};
   std::vector<std::string> optimizers{"adam", "radam", "sgd"};
   std::vector<std::int64_t> warmups{0, 20, 100};  // steps
   std::vector<double> rates{1e-3, 2e-3, 4e-3};    // the peak, of Adam and RAdam

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/train_digits.hpp"
+#include "experiments/train_translation.hpp"
 #include "tests/support/op_checks.hpp"
 
 using namespace normlab;
@@ -15,6 +16,7 @@ namespace {
 
 WarmupOptions tiny() {
   WarmupOptions options;
+  options.tasks = {"digits"};
   options.layers = {1};
   options.optimizers = {"adam", "sgd"};
   options.warmups = {0, 5};
@@ -84,6 +86,37 @@ TEST_CASE("warmup: a run is that of train_digits with a constant rate, and nothi
   CHECK(runs[0].trained.epochs[0].step == 23);
   // Ten digits, about alike frequent.
   CHECK(std::abs(runs[0].loss_of_guessing - std::log(10.0)) < 1e-3);
+}
+
+TEST_CASE("warmup: the translation task puts half of the layers into the decoder") {
+  WarmupOptions options = tiny();
+  options.tasks = {"numbers"};
+  options.placements = {Placement::post};
+  options.layers = {4};
+  options.optimizers = {"adam"};
+  options.warmups = {5};
+  options.rates = {1e-2};
+  options.seeds = {1};
+  std::vector<WarmupRun> runs = needed_runs(options);
+  train_runs(options, 1, runs);
+
+  TrainTranslationOptions same;
+  same.examples = 1600;
+  same.placement = Placement::post;
+  same.layers = 2;
+  same.width = 8;
+  same.training = {.optimizer = "adam",
+                   .lr = 1e-2,
+                   .schedule = Decay::constant,
+                   .warmup = 5,
+                   .epochs = 1,
+                   .batch_size = 64,
+                   .clip = 0.0,
+                   .seed = 1};
+  const TrainingTask task = translation_task(same, translation_data(same));
+  const TrainingResult expected = run_training(task, same.training, 1);
+  CHECK(runs[0].trained.epochs[0].test_loss == expected.epochs[0].test_loss);
+  CHECK(runs[0].loss_of_guessing == task.loss_of_guessing);
 }
 
 TEST_CASE("warmup: what is known is not trained again, and is read back bit for bit") {
@@ -177,6 +210,7 @@ TEST_CASE("warmup: bad options are refused before anything is trained") {
   CHECK_NOTHROW(check_options(tiny()));
   refuses([](auto& o) { o.tasks = {"chess"}; }, "[warmup] --task: must be one of digits");
   refuses([](auto& o) { o.layers = {2, 2}; }, "[warmup] --layers: must differ from one another");
+  refuses([](auto& o) { o.tasks = {"numbers"}; }, "[warmup] --layers: must be even for numbers");
   refuses([](auto& o) { o.rates = {}; }, "[warmup] --lr: must name at least one");
   refuses([](auto& o) { o.seeds = {1, 1}; }, "[warmup] --seeds");
   refuses([](auto& o) { o.warmups = {0, 24}; }, "[warmup] --warmup: must be at most the 23 steps");
