@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "core/check.hpp"
 #include "experiments/figure_colors.hpp"
 
 namespace normlab {
@@ -87,10 +86,10 @@ std::string drawing_of(const std::string& svg, const std::string& name) {
   return drawing;
 }
 
-std::string file_style() {
+std::string file_style(const std::string& style) {
   return "svg{color:#1c2128;background:#fff}\n"
          "@media (prefers-color-scheme:dark){svg{color:#dfe3e8;background:#15181c}}\n" +
-         figure_style();
+         style;
 }
 
 }  // namespace
@@ -138,50 +137,41 @@ std::string figure_style() {
   return light + "@media (prefers-color-scheme:dark){\n" + dark + "}\n";
 }
 
-void check_figure(const Figure& figure) {
-  const auto require = [&](bool holds, const char* what, const char* must, const std::string& got) {
-    check(holds, "report", "figure " + figure.name + ": " + what, must, got);
-  };
-  require(!figure.name.empty() && figure.name.find_first_not_of(
-                                      "abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos,
-          "name", "must be of a-z, 0-9 and _", figure.name);
-  require(!figure.alt.empty(), "alt", "must say what one sees", "nothing");
-  for (const Series& series : figure.series) {
-    const std::size_t n = series.x.size();
-    const std::size_t of_band = series.kind == Series::Kind::band ? n : 0;
-    require(series.y.size() == n && series.low.size() == of_band && series.high.size() == of_band,
-            "series", "must have as many y as x, and as many low and high if it is a band",
-            series.name);
-  }
+DrawnFigure gnuplot_drawing(const std::string& script, const std::string& ids,
+                            const Plotter& plotter) {
+  const PlotterOutput output = run_gnuplot(plotter, script);
+  if (!output.problem.empty()) return {"", output.problem};
+  const std::string drawing = drawing_of(output.text, ids);
+  return {drawing, drawing.empty() ? "gnuplot wrote no SVG" : ""};
+}
+
+std::string svg_element(const SvgParts& parts, SvgFor use) {
+  const bool file = use == SvgFor::file;
+  return fmt::format(
+      "<svg{} class=\"plot\" viewBox=\"0 0 {} {}\" role=\"img\" "
+      "aria-labelledby=\"{}-title {}-desc\">\n"
+      "<title id=\"{}-title\">{}</title>\n<desc id=\"{}-desc\">{}</desc>\n{}{}</svg>",
+      file ? " xmlns=\"http://www.w3.org/2000/svg\"" : "", parts.size.width, parts.size.height,
+      parts.name, parts.name, parts.name, escape_markup(parts.title), parts.name,
+      escape_markup(parts.alt), file ? "<style>\n" + file_style(parts.style) + "</style>\n" : "",
+      parts.drawing);
 }
 
 DrawnFigure draw(const Figure& figure, const Plotter& plotter, SvgFor use) {
   check_figure(figure);
   const std::string script = gnuplot_script(figure);
   if (script.empty()) return {"", "it has no finite number to draw"};
-  const PlotterOutput output = run_gnuplot(plotter, script);
-  if (!output.problem.empty()) return {"", output.problem};
-  const std::string drawing = drawing_of(output.text, figure.name);
-  if (drawing.empty()) return {"", "gnuplot wrote no SVG"};
-  const FigureSize size = size_of(figure);
-  const bool file = use == SvgFor::file;
-  return {
-      fmt::format("<svg{} class=\"plot\" viewBox=\"0 0 {} {}\" role=\"img\" "
-                  "aria-labelledby=\"{}-title {}-desc\">\n"
-                  "<title id=\"{}-title\">{}</title>\n<desc id=\"{}-desc\">{}</desc>\n{}{}</svg>",
-                  file ? " xmlns=\"http://www.w3.org/2000/svg\"" : "", size.width, size.height,
-                  figure.name, figure.name, figure.name, escape_markup(figure.title), figure.name,
-                  escape_markup(figure.alt), file ? "<style>\n" + file_style() + "</style>\n" : "",
-                  drawing),
-      ""};
+  const DrawnFigure drawing = gnuplot_drawing(script, figure.name, plotter);
+  if (!drawing.problem.empty()) return drawing;
+  return {svg_element(
+              {figure.name, figure.title, figure.alt, size_of(figure), figure_style(), drawing.svg},
+              use),
+          ""};
 }
 
 std::string svg_of(const Figure& figure, const Plotter& plotter) {
   const DrawnFigure drawn = draw(figure, plotter, SvgFor::file);
-  if (!drawn.problem.empty()) {
-    fail_file("report", "figure " + figure.name, "cannot be drawn: " + drawn.problem,
-              "apt-get install gnuplot-nox");
-  }
+  check_drawn(figure.name, drawn.problem);
   return drawn.svg + "\n";
 }
 

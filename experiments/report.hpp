@@ -14,6 +14,7 @@ struct Series {
   enum class Kind {
     theory,  // a thin line in the colour of the text
     points,  // marks only
+    line,    // a coloured line without marks, for many points
     band,    // marks on a line, within the area from `low` to `high`
   };
   std::string name;
@@ -32,6 +33,21 @@ struct Figure {
   std::string caption;
 };
 
+// Small plots with the same axes and one key. Series of one name look the same wherever they are,
+// in several plots or several times in one (seeds). On a narrow page plots stand below each other.
+struct Panel {
+  struct Plot {
+    std::string title;
+    std::vector<Series> series;  // empty axes if there is nothing to draw
+  };
+  std::string name;  // of its file and its ids: a-z, 0-9 and _
+  std::string title, x_label, y_label;
+  bool log_x = false, log_y = false;
+  std::vector<Plot> plots;
+  std::string alt;  // what one sees, for those who do not
+  std::string caption;
+};
+
 struct Table {
   std::string title;
   std::vector<std::string> header;
@@ -44,6 +60,7 @@ struct Report {
   std::vector<std::string> look_for;  // sentences
   std::vector<Figure> figures;
   std::vector<Table> tables;
+  std::vector<Panel> panels{};
 };
 
 // One page: no script, nothing fetched, readable on a phone, in light and dark. The same report
@@ -51,15 +68,15 @@ struct Report {
 // keeps everything else. Throws std::invalid_argument if parts of the report do not fit together.
 std::string html_of(const Report& report, const Plotter& plotter = {});
 
-// A figure as a file of its own, with both colour schemes inside. Throws std::runtime_error if
-// gnuplot fails.
+// A file of its own, with both colour schemes inside. Throws std::runtime_error if gnuplot fails.
 std::string svg_of(const Figure& figure, const Plotter& plotter = {});
+std::string svg_of(const Panel& panel, const Plotter& plotter = {});
 
-// Each figure as <folder>/<name>.svg, atomically; makes the folder. Call check_figures_folder
-// before a long computation: it throws std::runtime_error if gnuplot or the folder would fail.
+// Each figure and panel as <folder>/<name>.svg, atomically; makes the folder. Call
+// check_figures_folder before a long computation: it throws std::runtime_error if gnuplot or the
+// folder would fail.
 void check_figures_folder(const std::string& folder, const Plotter& plotter = {});
-void write_figures(const std::vector<Figure>& figures, const std::string& folder,
-                   const Plotter& plotter = {});
+void write_figures(const Report& report, const std::string& folder, const Plotter& plotter = {});
 
 // The command line to print in a report, quoted for a shell. Of the values of `path_options` only
 // the file's name is kept: in which folder someone keeps it is nobody else's business.

@@ -60,12 +60,13 @@ void check_figures_folder(const std::string& folder, const Plotter& plotter) {
   check_writable(path_of(folder, "probe"));
 }
 
-void write_figures(const std::vector<Figure>& figures, const std::string& folder,
-                   const Plotter& plotter) {
+void write_figures(const Report& report, const std::string& folder, const Plotter& plotter) {
   std::filesystem::create_directories(folder);
-  for (const Figure& figure : figures) {
-    write_atomically(path_of(folder, figure.name), svg_of(figure, plotter));
-  }
+  const auto write = [&](const std::string& name, const std::string& svg) {
+    write_atomically(path_of(folder, name), svg);
+  };
+  for (const Figure& figure : report.figures) write(figure.name, svg_of(figure, plotter));
+  for (const Panel& panel : report.panels) write(panel.name, svg_of(panel, plotter));
 }
 
 std::string command_text(const std::string& program, int argc, const char* const* argv,

@@ -14,11 +14,15 @@ namespace {
 
 void check_report(const Report& report) {
   std::set<std::string> names;
-  for (const Figure& figure : report.figures) {
-    check_figure(figure);
-    check(names.insert(figure.name).second, "report", "figures",
-          "must have different names, of which their ids are made", figure.name);
-  }
+  const auto check_all = [&](const auto& figures) {
+    for (const auto& figure : figures) {
+      check_figure(figure);
+      check(names.insert(figure.name).second, "report", "figures",
+            "must have different names, of which their ids are made", figure.name);
+    }
+  };
+  check_all(report.figures);
+  check_all(report.panels);
   for (const Table& table : report.tables) {
     for (const auto& row : table.rows) {
       check(row.size() == table.header.size(), "report", "table " + table.title,
@@ -34,8 +38,9 @@ std::string head_of(const Report& report) {
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
       "'unsafe-inline'\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<title>{}</title>\n<style>\n{}{}</style>\n</head>\n",
-      escape_markup(report.title), kPageStyle, figure_style());
+      "<title>{}</title>\n<style>\n{}{}{}</style>\n</head>\n",
+      escape_markup(report.title), kPageStyle, figure_style(),
+      report.panels.empty() ? "" : kPanelStyle);
 }
 
 std::string sentences(const std::vector<std::string>& look_for) {
@@ -45,26 +50,60 @@ std::string sentences(const std::vector<std::string>& look_for) {
   return "<h2>What to look for</h2>\n<ul>\n" + items + "</ul>\n";
 }
 
-std::string figure_element(const Figure& figure, const DrawnFigure& drawn) {
-  // Undrawn, the figure still says what it would show.
-  const std::string shown =
-      drawn.svg.empty() ? "<p>" + escape_markup(figure.alt) + "</p>" : drawn.svg;
-  return fmt::format("<figure>\n<h3>{}</h3>\n{}\n<figcaption>{}</figcaption>\n</figure>\n",
-                     escape_markup(figure.title), shown, escape_markup(figure.caption));
+// `shown` is markup, or empty: undrawn, a figure still says what it would show.
+template <typename AnyFigure>
+std::string figure_element(const AnyFigure& figure, const std::string& shown,
+                           const char* attributes = "") {
+  return fmt::format("<figure{}>\n<h3>{}</h3>\n{}\n<figcaption>{}</figcaption>\n</figure>\n",
+                     attributes, escape_markup(figure.title),
+                     shown.empty() ? "<p>" + escape_markup(figure.alt) + "</p>" : shown,
+                     escape_markup(figure.caption));
+}
+
+std::string panel_element(const Panel& panel, const DrawnPanel& drawn) {
+  if (drawn.plots.empty()) return figure_element(panel, "", " class=\"panel\"");
+  std::string plots, names;
+  for (std::size_t i = 0; i < drawn.plots.size(); ++i) {
+    const std::string& title = panel.plots[i].title;
+    plots += fmt::format(
+        "<div>\n<h4>{}</h4>\n{}\n</div>\n", escape_markup(title),
+        svg_element({ids_of_plot(panel, i), title, panel.y_label + " against " + panel.x_label,
+                     kSmallPlot, "", drawn.plots[i]},
+                    SvgFor::page));
+  }
+  const std::string key =
+      svg_element({ids_of_key(panel), "Key", "The names of the lines of all plots",
+                   key_size_of(panel), "", drawn.key},
+                  SvgFor::page);
+  return figure_element(
+      panel,
+      fmt::format("<div class=\"plots\" role=\"group\" aria-label=\"{}\">\n{}</div>\n"
+                  "<div class=\"key\">\n{}\n</div>",
+                  escape_markup(panel.alt), plots, key),
+      " class=\"panel\"");
 }
 
 std::string figures_of(const Report& report, const Plotter& plotter) {
-  if (report.figures.empty()) return "";
+  if (report.figures.empty() && report.panels.empty()) return "";
   std::string elements, problem;
+  // Once gnuplot has failed it is not waited for again.
   for (const Figure& figure : report.figures) {
-    // Once gnuplot has failed it is not waited for again.
     DrawnFigure drawn;
     if (problem.empty()) {
       const bool empty = gnuplot_script(figure).empty();
       drawn = draw(figure, plotter, SvgFor::page);
       if (!empty) problem = drawn.problem;
     }
-    elements += figure_element(figure, drawn);
+    elements += figure_element(figure, drawn.svg);
+  }
+  for (const Panel& panel : report.panels) {
+    DrawnPanel drawn;
+    if (problem.empty()) {
+      const bool empty = gnuplot_scripts(panel).plots.empty();
+      drawn = draw(panel, plotter);
+      if (!empty) problem = drawn.problem;
+    }
+    elements += panel_element(panel, drawn);
   }
   std::string notice;
   if (!problem.empty()) {

@@ -36,4 +36,12 @@ dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}
 @media (max-width:40rem){body{padding:1rem .7rem 2rem}figure{padding:.8rem .5rem}ul{padding-left:1.2rem}}
 )";
 
+// For a page with panels: one plot beside the other as long as each is 16rem wide.
+inline constexpr const char* kPanelStyle = R"(.panel{grid-column:1/-1;max-width:none}
+.plots{display:grid;gap:1.2rem;grid-template-columns:repeat(auto-fill,minmax(min(100%,16rem),1fr))}
+.plots>div{min-width:0;max-width:26rem}
+.plots h4{font-size:.92rem;line-height:1.3;margin:0 0 .3rem;overflow-wrap:anywhere}
+.key{max-width:28.75rem;margin-top:.8rem}
+)";
+
 }  // namespace normlab

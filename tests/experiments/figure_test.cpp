@@ -81,6 +81,15 @@ TEST_CASE("gnuplot_script: series differ in mark and dash as well as in colour")
   CHECK(styles.size() == 12);
 }
 
+TEST_CASE("gnuplot_script: a line has a colour and dashes, no marks") {
+  Figure figure = sample_figure("one");
+  figure.series = {{"a", Series::Kind::line, {1, 2}, {1, 2}},
+                   {"b", Series::Kind::line, {1, 2}, {1, 2}}};
+  CHECK(contains(gnuplot_script(figure),
+                 "$series1 using 1:2 with lines linecolor rgb '#D55E00' linewidth 2 dashtype (9,4) "
+                 "title 'b'"));
+}
+
 TEST_CASE("gnuplot_script: few depths are the ticks of a logarithmic axis") {
   CHECK(contains(gnuplot_script(sample_figure("one")), "set xtics ('6' 6, '12' 12, '24' 24)"));
 }

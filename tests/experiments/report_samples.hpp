@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <string>
 
 #include "experiments/report.hpp"
@@ -20,6 +21,26 @@ inline Figure sample_figure(const std::string& name) {
           {{"measured", Series::Kind::band, {6, 12, 24}, {2, 1.5, 1}, {1, 1, 0.5}, {3, 2, 2}},
            {"dots", Series::Kind::points, {6, 24}, {1, 3}},
            {"theory", Series::Kind::theory, {6, 24}, {2, 1}}},
+          "Alt text of " + name,
+          "Caption of " + name};
+}
+
+// The last plot has nothing to draw.
+inline Panel sample_panel(const std::string& name) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  return {name,
+          "Title of " + name,
+          "epoch",
+          "loss",
+          false,
+          false,
+          {{"cold",
+            {{"slow", Series::Kind::line, {1, 2}, {9, 8}},
+             {"fast", Series::Kind::line, {1, 2}, {9, nan}}}},
+           {"warm",
+            {{"fast", Series::Kind::line, {1, 2, 3}, {6, 3, 2}},
+             {"chance", Series::Kind::theory, {1, 3}, {5, 5}}}},
+           {"empty", {{"slow", Series::Kind::line, {1}, {nan}}}}},
           "Alt text of " + name,
           "Caption of " + name};
 }

@@ -129,7 +129,7 @@ TEST_CASE("write_figures: every figure is a file of the folder, which is made") 
   const PlotterStandIn stand_in("echo '<svg><g id=\"gnuplot_canvas\"></g></svg>'");
   const std::string folder = stand_in.folder() + "/new/figures";
   check_figures_folder(folder, {stand_in.program()});
-  write_figures(sample_report().figures, folder, {stand_in.program()});
+  write_figures(sample_report(), folder, {stand_in.program()});
   CHECK(contents(folder + "/one.svg") == svg_of(sample_figure("one"), {stand_in.program()}));
   CHECK(std::distance(std::filesystem::directory_iterator(folder), {}) == 2);
 }
