@@ -1,6 +1,9 @@
-// Whether the parts of a figure fit together. Tested by tests/experiments/figure_test.cpp and
-// panel_test.cpp.
+// Whether the parts of a figure fit together. Tested by tests/experiments/figure_test.cpp,
+// heat_map_test.cpp and panel_test.cpp.
+#include <cmath>
 #include <map>
+
+#include <fmt/format.h>
 
 #include "core/check.hpp"
 #include "experiments/figure_svg.hpp"
@@ -45,6 +48,28 @@ void check_figure(const Panel& panel) {
       check(kinds.emplace(series.name, series.kind).first->second == series.kind, "report",
             here + ": plot " + plot.title + ": series",
             "must be of the same kind wherever they have the same name", series.name);
+    }
+  }
+}
+
+void check_figure(const HeatMap& map) {
+  const std::string here = "heat map " + map.name;
+  check_described(here, map.name, map.alt);
+  check(std::isfinite(map.low) && std::isfinite(map.high) && map.low < map.high, "report",
+        here + ": low and high", "must be finite, low below high",
+        fmt::format("{} and {}", map.low, map.high));
+  check(!map.rows.empty() && !map.columns.empty(), "report", here + ": rows and columns",
+        "must be one at least", fmt::format("{} and {}", map.rows.size(), map.columns.size()));
+  check(map.cells.size() == map.rows.size(), "report", here + ": cells",
+        fmt::format("must have {} rows", map.rows.size()), std::to_string(map.cells.size()));
+  for (std::size_t row = 0; row < map.rows.size(); ++row) {
+    const std::string there = here + ": row " + map.rows[row];
+    check(map.cells[row].size() == map.columns.size(), "report", there,
+          fmt::format("must have {} cells", map.columns.size()),
+          std::to_string(map.cells[row].size()));
+    for (const HeatMap::Cell& cell : map.cells[row]) {
+      check(!std::isfinite(cell.value) || !cell.text.empty(), "report", there,
+            "must have a text for every number", fmt::format("none for {}", cell.value));
     }
   }
 }

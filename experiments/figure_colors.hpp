@@ -21,4 +21,14 @@ inline constexpr std::array<SeriesColor, kSeriesColors> kSeriesPalette{{
     {"#56B4E9", "#0072B2"},  // sky blue, blue
 }};
 
+// Heat maps go from the paper's lightness to the opposite one, in one hue.
+struct Rgb {
+  double red, green, blue;  // 0 to 255
+};
+struct HeatRamp {
+  Rgb low, high;
+};
+inline constexpr HeatRamp kLightHeat{{231, 240, 249}, {8, 56, 110}};
+inline constexpr HeatRamp kDarkHeat{{32, 46, 62}, {158, 214, 255}};
+
 }  // namespace normlab

@@ -38,6 +38,8 @@ struct DrawnFigure {
 };
 enum class SvgFor { page, file };
 DrawnFigure draw(const Figure& figure, const Plotter& plotter, SvgFor use);
+std::string draw(const HeatMap& map, SvgFor use);
+FigureSize size_of(const HeatMap& map);
 
 // The drawings of a panel's plots and of its key, as elements for an <svg>. Ids start with the
 // panel's name and what ids_of_plot and ids_of_key add. Nothing is drawn if there is a problem.
@@ -65,9 +67,11 @@ std::string svg_element(const SvgParts& parts, SvgFor use);
 // as many as there are colours begin again, told apart by marks and dashes.
 inline constexpr int kSeriesColors = 6;
 std::string figure_style();
+std::string heat_map_style();
 
 // Throws std::invalid_argument, naming the figure, if its parts do not fit together.
 void check_figure(const Figure& figure);
+void check_figure(const HeatMap& map);
 void check_figure(const Panel& panel);
 
 // Throws std::runtime_error if there is a problem with drawing the figure of this name.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,6 +34,22 @@ struct Figure {
   std::string caption;
 };
 
+// A grid of numbers, coloured from `low` to `high` in nine steps of one hue. Drawn without gnuplot.
+struct HeatMap {
+  struct Cell {
+    double value = std::numeric_limits<double>::quiet_NaN();  // without a colour if not finite
+    std::string text{};  // in the cell; a dash if there is no number and nothing to say about it
+  };
+  std::string name;  // of its file and its ids: a-z, 0-9 and _
+  std::string title, x_label, y_label;
+  std::vector<std::string> columns, rows;  // labels, from the left and from the top
+  std::vector<std::vector<Cell>> cells;    // [row][column]
+  double low = 0.0, high = 1.0;
+  std::string scale;  // what the colours stand for, with its unit
+  std::string alt;    // what one sees, for those who do not
+  std::string caption;
+};
+
 // Small plots with the same axes and one key. Series of one name look the same wherever they are,
 // in several plots or several times in one (seeds). On a narrow page plots stand below each other.
 struct Panel {
@@ -60,6 +77,8 @@ struct Report {
   std::vector<std::string> look_for;  // sentences
   std::vector<Figure> figures;
   std::vector<Table> tables;
+  // On the page heat maps come before the figures, panels behind them.
+  std::vector<HeatMap> heat_maps{};
   std::vector<Panel> panels{};
 };
 
@@ -71,8 +90,9 @@ std::string html_of(const Report& report, const Plotter& plotter = {});
 // A file of its own, with both colour schemes inside. Throws std::runtime_error if gnuplot fails.
 std::string svg_of(const Figure& figure, const Plotter& plotter = {});
 std::string svg_of(const Panel& panel, const Plotter& plotter = {});
+std::string svg_of(const HeatMap& map);
 
-// Each figure and panel as <folder>/<name>.svg, atomically; makes the folder. Call
+// Each figure, heat map and panel as <folder>/<name>.svg, atomically; makes the folder. Call
 // check_figures_folder before a long computation: it throws std::runtime_error if gnuplot or the
 // folder would fail.
 void check_figures_folder(const std::string& folder, const Plotter& plotter = {});

@@ -65,6 +65,7 @@ void write_figures(const Report& report, const std::string& folder, const Plotte
   const auto write = [&](const std::string& name, const std::string& svg) {
     write_atomically(path_of(folder, name), svg);
   };
+  for (const HeatMap& map : report.heat_maps) write(map.name, svg_of(map));
   for (const Figure& figure : report.figures) write(figure.name, svg_of(figure, plotter));
   for (const Panel& panel : report.panels) write(panel.name, svg_of(panel, plotter));
 }

@@ -21,6 +21,7 @@ void check_report(const Report& report) {
             "must have different names, of which their ids are made", figure.name);
     }
   };
+  check_all(report.heat_maps);
   check_all(report.figures);
   check_all(report.panels);
   for (const Table& table : report.tables) {
@@ -38,9 +39,9 @@ std::string head_of(const Report& report) {
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
       "'unsafe-inline'\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<title>{}</title>\n<style>\n{}{}{}</style>\n</head>\n",
+      "<title>{}</title>\n<style>\n{}{}{}{}</style>\n</head>\n",
       escape_markup(report.title), kPageStyle, figure_style(),
-      report.panels.empty() ? "" : kPanelStyle);
+      report.heat_maps.empty() ? "" : heat_map_style(), report.panels.empty() ? "" : kPanelStyle);
 }
 
 std::string sentences(const std::vector<std::string>& look_for) {
@@ -58,6 +59,15 @@ std::string figure_element(const AnyFigure& figure, const std::string& shown,
                      attributes, escape_markup(figure.title),
                      shown.empty() ? "<p>" + escape_markup(figure.alt) + "</p>" : shown,
                      escape_markup(figure.caption));
+}
+
+// On a phone the drawing shrinks as long as its 14 px letters can be read; a wider one scrolls.
+std::string heat_map_element(const HeatMap& map) {
+  return figure_element(
+      map,
+      fmt::format("<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">\n"
+                  "<div style=\"min-width:{}px\">\n{}\n</div>\n</div>",
+                  escape_markup(map.title), 7 * size_of(map).width / 10, draw(map, SvgFor::page)));
 }
 
 std::string panel_element(const Panel& panel, const DrawnPanel& drawn) {
@@ -84,8 +94,9 @@ std::string panel_element(const Panel& panel, const DrawnPanel& drawn) {
 }
 
 std::string figures_of(const Report& report, const Plotter& plotter) {
-  if (report.figures.empty() && report.panels.empty()) return "";
+  if (report.figures.empty() && report.heat_maps.empty() && report.panels.empty()) return "";
   std::string elements, problem;
+  for (const HeatMap& map : report.heat_maps) elements += heat_map_element(map);
   // Once gnuplot has failed it is not waited for again.
   for (const Figure& figure : report.figures) {
     DrawnFigure drawn;

@@ -25,6 +25,23 @@ inline Figure sample_figure(const std::string& name) {
           "Caption of " + name};
 }
 
+// A number, a run that diverged, a cell without a run, a number.
+inline HeatMap sample_heat_map(const std::string& name) {
+  return {
+      name,
+      "Title of " + name,
+      "warmup",
+      "rate",
+      {"0", "400"},
+      {"1e-3", "1e-2"},
+      {{{97.2, "97.2"}, {std::numeric_limits<double>::quiet_NaN(), "div"}}, {{}, {55.5, "55.5"}}},
+      10,
+      100,
+      "accuracy, %",
+      "Alt text of " + name,
+      "Caption of " + name};
+}
+
 // The last plot has nothing to draw.
 inline Panel sample_panel(const std::string& name) {
   const double nan = std::numeric_limits<double>::quiet_NaN();

@@ -18,6 +18,13 @@ namespace {
 
 const Plotter kNoGnuplot{"normlab-no-such-gnuplot"};
 
+Report full_report() {
+  Report report = sample_report();
+  report.heat_maps = {sample_heat_map("map")};
+  report.panels = {sample_panel("panel")};
+  return report;
+}
+
 std::vector<std::string> ids_of(const std::string& page) {
   std::vector<std::string> ids;
   for (std::size_t at = 0; (at = page.find(" id=", at)) != std::string::npos;) {
@@ -90,8 +97,52 @@ TEST_CASE("html_of: a figure without numbers does not take the others with it") 
   CHECK_FALSE(contains(page, "apt-get"));
 }
 
+TEST_CASE("html_of: heat maps need no gnuplot, and a panel without it says what it would show") {
+  Report report = full_report();
+  report.figures.clear();
+  const std::string page = html_of(report, kNoGnuplot);
+  CHECK(contains(page, "(gnuplot was not found)"));
+  CHECK(contains(page, "<desc id=\"map-desc\">Alt text of map</desc>"));
+  CHECK(contains(page, ".heat9{fill:"));
+  CHECK(contains(page,
+                 "<figure class=\"panel\">\n<h3>Title of panel</h3>\n<p>Alt text of panel</p>"));
+  CHECK(contains(page, "<figcaption>Caption of panel</figcaption>"));
+  report.panels.clear();
+  CHECK_FALSE(contains(html_of(report, kNoGnuplot), "gnuplot-nox"));
+}
+
+TEST_CASE("html_of: a panel is its titled plots and their key, of which all ids differ") {
+  const PlotterStandIn stand_in("echo '<svg><g id=\"gnuplot_canvas\"></g></svg>'");
+  const std::string page = html_of(full_report(), {stand_in.program()});
+  check_ids_differ(page);
+  for (const char* part : {"aria-label=\"Alt text of panel\"", "<h4>cold</h4>", "<h4>empty</h4>",
+                           "id=\"panel-3-gnuplot_canvas\"", "id=\"panel-key-gnuplot_canvas\""}) {
+    CAPTURE(part);
+    CHECK(contains(page, part));
+  }
+  CHECK_FALSE(contains(page, "apt-get"));
+  const std::size_t map = page.find("Title of map"), figure = page.find("Title of one");
+  CHECK(map < figure);
+  CHECK(figure < page.find("Title of panel"));
+}
+
+TEST_CASE("html_of: texts of heat maps and panels are escaped") {
+  Report report = full_report();
+  HeatMap& map = report.heat_maps[0];
+  Panel& panel = report.panels[0];
+  for (std::string* text : {&map.title, &map.caption, &map.cells[0][0].text, &panel.title,
+                            &panel.alt, &panel.caption, &panel.plots[0].title, &panel.y_label}) {
+    *text = kHostile;
+  }
+  const PlotterStandIn stand_in("echo '<svg><g id=\"gnuplot_canvas\"></g></svg>'");
+  const std::string page = html_of(report, {stand_in.program()});
+  CHECK(contains(page, escape_markup(kHostile)));
+  CHECK_FALSE(contains(page, "<b onload"));
+  CHECK_FALSE(contains(page, "it's"));
+}
+
 TEST_CASE("html_of: nothing is fetched and nothing runs") {
-  const std::string page = html_of(sample_report());
+  const std::string page = html_of(full_report());
   CHECK(contains(page, "default-src 'none'"));
   for (const char* part : {"://", "<script", "<link", "<img", "url(", "@import", "src="}) {
     CAPTURE(part);
@@ -100,7 +151,7 @@ TEST_CASE("html_of: nothing is fetched and nothing runs") {
 }
 
 TEST_CASE("html_of: one report gives one sequence of bytes") {
-  CHECK(html_of(sample_report()) == html_of(sample_report()));
+  CHECK(html_of(full_report()) == html_of(full_report()));
 }
 
 TEST_CASE("html_of: ids of several figures differ") {
@@ -123,15 +174,20 @@ TEST_CASE("html_of: figures of one name and rows of another length are refused")
   report = sample_report();
   report.tables[0].rows[1].pop_back();
   CHECK_THROWS_AS(html_of(report, kNoGnuplot), std::invalid_argument);
+  report = full_report();
+  report.panels[0].name = "map";
+  CHECK_THROWS_AS(html_of(report, kNoGnuplot), std::invalid_argument);
 }
 
 TEST_CASE("write_figures: every figure is a file of the folder, which is made") {
   const PlotterStandIn stand_in("echo '<svg><g id=\"gnuplot_canvas\"></g></svg>'");
   const std::string folder = stand_in.folder() + "/new/figures";
   check_figures_folder(folder, {stand_in.program()});
-  write_figures(sample_report(), folder, {stand_in.program()});
+  write_figures(full_report(), folder, {stand_in.program()});
   CHECK(contents(folder + "/one.svg") == svg_of(sample_figure("one"), {stand_in.program()}));
-  CHECK(std::distance(std::filesystem::directory_iterator(folder), {}) == 2);
+  CHECK(contents(folder + "/map.svg") == svg_of(sample_heat_map("map")));
+  CHECK(contents(folder + "/panel.svg") == svg_of(sample_panel("panel"), {stand_in.program()}));
+  CHECK(std::distance(std::filesystem::directory_iterator(folder), {}) == 4);
 }
 
 TEST_CASE("check_figures_folder: a missing gnuplot and a file in the way are refused") {
