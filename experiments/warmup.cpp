@@ -80,6 +80,20 @@ const NamedTask& task_named(const std::string& name) {
        name);
 }
 
+void train_run(const WarmupOptions& options, const TrainingTask& task, WarmupRun& run) {
+  TrainingHooks hooks;
+  double sum = 0.0;
+  hooks.progress = [&](const TrainingProgress& now) {
+    sum += now.loss;
+    if (now.step % kCurveSteps != 0) return;
+    run.curve.push_back(sum / static_cast<double>(kCurveSteps));
+    sum = 0.0;
+  };
+  run.loss_of_guessing = task.loss_of_guessing;
+  run.trained = run_training(task, training_of(options, run.cell), 1, hooks);
+  run.known = true;
+}
+
 }  // namespace
 
 std::vector<std::string> warmup_task_names() {
@@ -178,10 +192,7 @@ void train_runs(const WarmupOptions& options, int threads, std::vector<WarmupRun
     if (run.known) continue;
     const double cost = task_named(run.cell.task).cost * static_cast<double>(run.cell.layers);
     jobs.push_back({cost, [&] {
-                      const TrainingTask task = make.at(run.cell.task)(run.cell);
-                      run.loss_of_guessing = task.loss_of_guessing;
-                      run.trained = run_training(task, training_of(options, run.cell), 1);
-                      run.known = true;
+                      train_run(options, make.at(run.cell.task)(run.cell), run);
                       const std::lock_guard lock(one_at_a_time);
                       if (finished) finished(run);
                     }});

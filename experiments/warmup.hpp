@@ -54,8 +54,10 @@ struct WarmupRun {
   WarmupCell cell;
   bool known = false;  // trained, or taken from a file
   double loss_of_guessing = 0.0;
+  std::vector<double> curve{};  // mean training loss of each kCurveSteps steps
   TrainingResult trained{};
 };
+inline constexpr std::int64_t kCurveSteps = 15;
 
 // What became of a run. It is stuck if the test loss at its end is above nine tenths of the loss of
 // guessing, which knows how frequent the labels are and nothing of the input.

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "experiments/json_number.hpp"
 #include "experiments/training_json.hpp"
 #include "experiments/warmup.hpp"
 
@@ -187,7 +188,7 @@ Json key_of(const WarmupCell& cell) {
 }
 
 Json json_of(const WarmupRun& run) {
-  Json json = {{"loss_of_guessing", run.loss_of_guessing}};
+  Json json = {{"loss_of_guessing", run.loss_of_guessing}, {"curve", json_numbers(run.curve)}};
   json.update(json_of(run.trained));
   return json;
 }
@@ -195,6 +196,7 @@ Json json_of(const WarmupRun& run) {
 void read_run(const Json& json, WarmupRun& run) {
   try {
     json.at("loss_of_guessing").get_to(run.loss_of_guessing);
+    run.curve = numbers_from(json.at("curve"));
     run.trained = parse_result(json);
   } catch (const Json::exception& error) {
     throw std::runtime_error(std::string("no run of warmup: ") + error.what());
@@ -221,6 +223,7 @@ std::string json_lines_of(const WarmupResult& result) {
                   {"outcome", text_of(outcome_of(run))},
                   {"test_accuracy", accuracy_of(run)},
                   {"loss_of_guessing", run.loss_of_guessing},
+                  {"curve", trained.at("curve")},
                   {"diverged", trained.at("diverged")}}
                  .dump() +
              "\n";

@@ -8,6 +8,7 @@
 
 #include "experiments/train_digits.hpp"
 #include "experiments/train_translation.hpp"
+#include "experiments/warmup_report.hpp"
 #include "tests/support/op_checks.hpp"
 
 using namespace normlab;
@@ -41,6 +42,7 @@ WarmupResult made_up(const WarmupOptions& options, F run_of) {
   WarmupResult result{options, needed_runs(options)};
   for (WarmupRun& run : result.runs) {
     run.loss_of_guessing = 2.0;
+    run.curve = {2.0, 1.0};
     run.trained = run_of(run.cell);
     run.known = true;
   }
@@ -84,6 +86,7 @@ TEST_CASE("warmup: a run is that of train_digits with a constant rate, and nothi
   CHECK(runs[0].trained.epochs[0].test_loss == expected.epochs[0].test_loss);
   CHECK(runs[0].trained.epochs[0].lr == 1e-2);
   CHECK(runs[0].trained.epochs[0].step == 23);
+  CHECK(runs[0].curve.size() == 1);  // of the first 15 steps
   // Ten digits, about alike frequent.
   CHECK(std::abs(runs[0].loss_of_guessing - std::log(10.0)) < 1e-3);
 }
@@ -135,8 +138,10 @@ TEST_CASE("warmup: what is known is not trained again, and is read back bit for 
   CHECK(text_of(again) == text_of(result));
 
   WarmupRun& run = again.runs[0];
-  for (const char* text : {"{}", "[]", R"({"loss_of_guessing": 1, "epochs": 3, "diverged": null})",
-                           R"({"loss_of_guessing": 1, "epochs": [], "diverged": null})"}) {
+  for (const char* text :
+       {"{}", "[]", R"({"loss_of_guessing": 1, "epochs": 3, "diverged": null})",
+        R"({"loss_of_guessing": 1, "epochs": [], "diverged": null})",
+        R"({"loss_of_guessing": 1, "curve": [], "epochs": [], "diverged": null})"}) {
     CAPTURE(text);
     CHECK_THROWS_AS(read_run(nlohmann::ordered_json::parse(text), run), std::runtime_error);
   }
@@ -186,6 +191,15 @@ TEST_CASE("warmup: the table tells the article's comparisons from the runs") {
   CHECK(has("pre - post, no warmup                 +0.0             +80.0"));
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 80);
+
+  const Report page = report_of(result, "warmup");
+  REQUIRE(page.heat_maps.size() == 2);
+  CHECK(page.heat_maps[0].cells[0][0].text == "90");
+  CHECK(page.heat_maps[0].cells[0][1].text == "stuck");
+  CHECK(page.heat_maps[1].cells[1][1].text == "div");
+  REQUIRE(page.panels.size() == 1);
+  CHECK(page.panels[0].plots.size() == 4);
+  CHECK(html_of(page).find("rate") != std::string::npos);
 
   const std::string json = json_lines_of(result);
   std::istringstream documents(json);
