@@ -76,8 +76,8 @@ std::string command_text(const std::string& program, int argc, const char* const
   bool is_path = false;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
-    text +=
-        " " + shell_quoted(is_path ? file_part(argument) : without_folders(argument, path_options));
+    text += ' ';
+    text += shell_quoted(is_path ? file_part(argument) : without_folders(argument, path_options));
     is_path = std::find(path_options.begin(), path_options.end(), argument) != path_options.end();
   }
   return text;
