@@ -21,6 +21,15 @@ Var loss_of(TranslationTransformer& model, Tape& tape) {
 
 }  // namespace
 
+TEST_CASE("padded: what stands behind a shorter sentence is marked, and only that") {
+  const PaddedBatch batch = padded("words", {{4, 5}, {6}, {7, 8}}, 0);
+  CHECK(batch.sentences == 3);
+  CHECK(batch.length == 2);
+  CHECK(batch.tokens == std::vector<std::int64_t>{4, 5, 6, 0, 7, 8});
+  CHECK(max_abs_difference(batch.padding, Tensor({3, 2}, {0, 0, 0, 1, 0, 0})) == 0.0);
+  CHECK_FALSE(padded("words", {{4, 5}, {0, 8}}, 9).padding.defined());
+}
+
 TEST_CASE("TranslationTransformer: padding changes nothing, whatever is beside a sentence") {
   for (const Placement placement : {Placement::post, Placement::pre}) {
     for (const char* norm : {"layernorm", "rmsnorm"}) {
