@@ -65,6 +65,7 @@ std::string axis_commands(char axis, const Range& range, bool log, std::vector<d
   if (ticks.empty() && log) ticks = log_ticks(range, room);
   if (ticks.size() < 2 && !log) return text;  // gnuplot's own choice
   std::vector<std::string> labelled;
+  labelled.reserve(ticks.size());
   for (double tick : ticks) labelled.push_back(fmt::format("'{:g}' {}", tick, tick));
   return text + fmt::format("set {}tics ({})\n", axis, fmt::join(labelled, ", "));
 }

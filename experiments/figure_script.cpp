@@ -155,6 +155,7 @@ std::vector<KeyEntry> key_of(const Panel& panel) {
 std::string key_script(const std::vector<KeyEntry>& key) {
   const FigureSize size{kWidth, key_height(key.size())};
   std::vector<std::string> samples;
+  samples.reserve(key.size());
   for (const KeyEntry& each : key) {
     samples.push_back(line_plot("NaN", each.kind, each.style, titled(each.name)));
   }
