@@ -142,7 +142,11 @@ Report report_of(const WarmupResult& result, const std::string& command) {
         for (const Placement placement : options.placements) {
           report.heat_maps.push_back(heat_map(result, part, placement));
         }
-        report.panels.push_back(panel(result, part));
+        Panel curves = panel(result, part);
+        const auto is_empty = [](const Panel::Plot& plot) { return plot.series.empty(); };
+        if (!std::all_of(curves.plots.begin(), curves.plots.end(), is_empty)) {
+          report.panels.push_back(std::move(curves));
+        }
       }
     }
   }

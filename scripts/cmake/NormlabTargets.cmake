@@ -20,21 +20,18 @@ function(normlab_compile_options target)
   endif()
 endfunction()
 
-# normlab_library(<folder> SOURCES a.cpp ... [PUBLIC lib ...] [PRIVATE lib ...])
-# The target normlab_<folder>, used as normlab::<folder>; static unless BUILD_SHARED_LIBS. A folder
-# without sources yet makes no target.
-function(normlab_library folder)
+# normlab_library(<name> SOURCES a.cpp ... [PUBLIC lib ...] [PRIVATE lib ...])
+# The target normlab_<name>, used as normlab::<name>; static unless BUILD_SHARED_LIBS. Installs the
+# headers of its folder.
+function(normlab_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;PUBLIC;PRIVATE")
-  if(NOT arg_SOURCES)
-    message(STATUS "normlab::${folder} has no sources yet: skipped")
-    return()
-  endif()
-  set(target normlab_${folder})
+  set(target normlab_${name})
+  cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME folder)
   add_library(${target} ${arg_SOURCES})
-  add_library(normlab::${folder} ALIAS ${target})
+  add_library(normlab::${name} ALIAS ${target})
   normlab_compile_options(${target})
   set_target_properties(${target} PROPERTIES
-    EXPORT_NAME ${folder}
+    EXPORT_NAME ${name}
     POSITION_INDEPENDENT_CODE ON
     VERSION ${PROJECT_VERSION}
     SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
