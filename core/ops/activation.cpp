@@ -2,8 +2,10 @@
 #include "core/ops/activation.hpp"
 
 #include <cmath>
+#include <functional>
 #include <numbers>
 
+#include "core/normal_distribution.hpp"
 #include "core/ops/map.hpp"
 
 namespace normlab {
@@ -18,18 +20,21 @@ Var relu(const Var& x) {
   });
 }
 
-// dx = dy * (Phi(x) + x phi(x)), phi the normal density
+// dx = dy * slope,  slope = Phi(x) + x phi(x), phi the normal density. Phi is in both y and slope,
+// so that both are computed at once and the slope is kept in place of x.
 Var gelu(const Var& x) {
-  const auto normal_cdf = [](double v) { return 0.5 * (1.0 + std::erf(v / std::numbers::sqrt2)); };
-  Tensor y = map(x.value(), [=](double v) { return v * normal_cdf(v); });
+  const Tensor& in = x.value();
+  Tensor y = Tensor::uninitialized(in.shape()), slope = Tensor::uninitialized(in.shape());
+  double *to_y = y.mutable_data(), *to_slope = slope.mutable_data();
+  normal_distribution(in.data(), to_y, to_slope, in.numel());
+  for (std::int64_t i = 0; i < in.numel(); ++i) {
+    const double v = in.data()[i], cdf = to_y[i], density = to_slope[i];
+    to_y[i] = v * cdf;
+    to_slope[i] = cdf + v * density;
+  }
   Adjoint dx(x);
-  return record("gelu", std::move(y), {x}, [dx, normal_cdf, value = x.value()](const Tensor& dy) {
-    dx += zip(dy, value, [=](double g, double v) {
-      const double density =
-          std::exp(-0.5 * v * v) * std::numbers::inv_sqrtpi / std::numbers::sqrt2;
-      return g * (normal_cdf(v) + v * density);
-    });
-  });
+  return record("gelu", std::move(y), {x},
+                [dx, slope](const Tensor& dy) { dx += zip(dy, slope, std::multiplies<>{}); });
 }
 
 // With t = tanh(u), u = k (x + c x^3):  dx = dy * ((1 + t) + x (1 - t^2) u') / 2
