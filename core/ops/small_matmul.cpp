@@ -23,24 +23,21 @@ struct Strided {
 void load(const double* from, Vector& v) { std::memcpy(&v, from, sizeof v); }
 void store(double* to, const Vector& v) { std::memcpy(to, &v, sizeof v); }
 
-// kRows x 8 elements of C.
-template <int kRows>
-void wide_tile(std::int64_t k, double factor, Strided a, const double* b, std::int64_t b_row,
-               double* c, std::int64_t c_row) {
-  Vector left[std::size_t{kRows}] = {}, right[std::size_t{kRows}] = {};
+// kRows x (4 kVectors) elements of C.
+template <int kRows, int kVectors>
+void tile(std::int64_t k, double factor, Strided a, const double* b, std::int64_t b_row, double* c,
+          std::int64_t c_row) {
+  Vector sums[std::size_t{kRows}][std::size_t{kVectors}] = {};
   for (std::int64_t l = 0; l < k; ++l) {
-    Vector b_left, b_right;
-    load(b + l * b_row, b_left);
-    load(b + l * b_row + kLanes, b_right);
+    Vector from_b[std::size_t{kVectors}];
+    for (int j = 0; j < kVectors; ++j) load(b + l * b_row + j * kLanes, from_b[j]);
     for (int i = 0; i < kRows; ++i) {
       const double x = a.data[i * a.row + l * a.column];
-      left[i] += x * b_left;
-      right[i] += x * b_right;
+      for (int j = 0; j < kVectors; ++j) sums[i][j] += x * from_b[j];
     }
   }
   for (int i = 0; i < kRows; ++i) {
-    store(c + i * c_row, factor * left[i]);
-    store(c + i * c_row + kLanes, factor * right[i]);
+    for (int j = 0; j < kVectors; ++j) store(c + i * c_row + j * kLanes, factor * sums[i][j]);
   }
 }
 
@@ -54,9 +51,14 @@ double element(std::int64_t k, const double* a_row, std::int64_t a_column, const
 template <int kRows>
 void band(std::int64_t n, std::int64_t k, double factor, Strided a, const double* b,
           std::int64_t b_row, double* c, std::int64_t c_row) {
-  constexpr int kWide = 2 * kLanes;
   std::int64_t j = 0;
-  for (; j + kWide <= n; j += kWide) wide_tile<kRows>(k, factor, a, b + j, b_row, c + j, c_row);
+  for (; j + 2 * kLanes <= n; j += 2 * kLanes) {
+    tile<kRows, 2>(k, factor, a, b + j, b_row, c + j, c_row);
+  }
+  if (j + kLanes <= n) {  // heads of width 12 end here, and not in the slow loop
+    tile<kRows, 1>(k, factor, a, b + j, b_row, c + j, c_row);
+    j += kLanes;
+  }
   for (; j < n; ++j) {
     for (int i = 0; i < kRows; ++i) {
       c[i * c_row + j] = factor * element(k, a.data + i * a.row, a.column, b + j, b_row);
