@@ -67,14 +67,16 @@ void adam_step(const Rule& rule, double coupled_decay, double keep, double lr, P
   double* largest = rule.amsgrad ? moments.largest.mutable_data() : nullptr;
   const double rate = lr / bias_correction(rule.beta1, moments.step);
   const double root_of_correction = std::sqrt(bias_correction(rule.beta2, moments.step));
-  for (std::int64_t i = 0; i < pass.n; ++i) {
-    const double gradient = pass.g[i] + coupled_decay * pass.w[i];
-    pass.m[i] = rule.beta1 * pass.m[i] + (1.0 - rule.beta1) * gradient;
-    pass.v[i] = rule.beta2 * pass.v[i] + (1.0 - rule.beta2) * gradient * gradient;
-    double v = pass.v[i];
-    if (largest != nullptr) v = largest[i] = std::max(largest[i], v);
-    pass.w[i] =
-        keep * pass.w[i] - rate * pass.m[i] / (std::sqrt(v) / root_of_correction + rule.eps);
+  // Copies, which no store through a pointer can change: without them there is no SIMD code.
+  const auto [n, g, w, m, v] = pass;
+  const double beta1 = rule.beta1, beta2 = rule.beta2, eps = rule.eps;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const double gradient = g[i] + coupled_decay * w[i];
+    m[i] = beta1 * m[i] + (1.0 - beta1) * gradient;
+    v[i] = beta2 * v[i] + (1.0 - beta2) * gradient * gradient;
+    double square = v[i];
+    if (largest != nullptr) square = largest[i] = std::max(largest[i], square);
+    w[i] = keep * w[i] - rate * m[i] / (std::sqrt(square) / root_of_correction + eps);
   }
 }
 
