@@ -1,15 +1,15 @@
 """The part of bench/compare_with_pytorch about a training step of the default train_digits.
 
 In every round PyTorch (bench/pytorch_train_digits.py) and ours (bench/train_step.cpp) train from the
-same weights on the same batches; a step is timed after one epoch of warm-up, without starting,
-reading the digits or testing. The first losses must agree.
+same weights on the same batches. A step is timed when both are warm, in the second epoch and later,
+without starting, reading the digits or testing. The first losses must agree.
 """
 import json
 import math
 import tempfile
 from pathlib import Path
 
-from comparison import (DIGITS, ROOT, find_program, find_python, middle, print_differences,
+from comparison import (DIGITS, ROOT, count, find_program, find_python, middle, print_differences,
                         print_ratio, run)
 
 TOLERANCE, COMPARED_STEPS = 1e-9, 20
@@ -25,7 +25,7 @@ def largest_difference(pytorch, ours):
 
 
 def print_steps(threads, times):
-    print(f"\n{threads} thread{'s' if threads > 1 else ' '} {'wall ms per step':>24} "
+    print(f"\n{count(threads):<10} {'wall ms per step':>24} "
           f"{'[min, max]':>16} {'processor ms':>13} {'peak MB':>8}")
     for name, runs in times.items():
         walls = [1e3 * each["wall"] for each in runs]

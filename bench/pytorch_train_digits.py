@@ -101,7 +101,7 @@ def main():
     parser.add_argument("--digits", required=True, help="data/digits.csv: 64 pixels and the label")
     parser.add_argument("--start", required=True, help="weights, as train_step --start wrote them")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--warm-up", type=int, default=45, help="steps before the clock starts")
+    parser.add_argument("--warm-up", type=int, default=50, help="steps before the clock starts")
     parser.add_argument("--steps", type=int, default=135, help="steps that are measured")
     parser.add_argument("--foreach", action="store_true", help="AdamW by lists of tensors")
     arguments = parser.parse_args()

@@ -36,7 +36,7 @@ struct Usage {
 
 int train_step_main(int argc, const char* const* argv) {
   int threads = 1;
-  std::int64_t warm_up = 45, steps = 135;
+  std::int64_t warm_up = 50, steps = 135;
   std::string start;
   CLI::App app("Times the steps of the default train_digits", "train_step");
   app.add_option("--threads", threads, "as train_digits")->capture_default_str();
