@@ -11,7 +11,8 @@
 #include <nlohmann/json.hpp>
 #include <sys/resource.h>
 
-#include "experiments/digits_trainer.hpp"
+#include "experiments/train_digits.hpp"
+#include "experiments/trainer.hpp"
 
 namespace normlab {
 
@@ -45,7 +46,8 @@ int train_step_main(int argc, const char* const* argv) {
   app.add_option("--start", start, "keep the weights before the first step in this file");
   CLI11_PARSE(app, argc, argv);
 
-  DigitsTrainer trainer({}, load_digits(), threads);
+  const TrainDigitsOptions options;
+  Trainer trainer(digits_task(options, load_digits()), options.training, threads);
   if (!start.empty()) write_safetensors(start, trainer.checkpoint());
   std::vector<double> losses;
   for (std::int64_t i = 0; i < warm_up; ++i) losses.push_back(trainer.step().loss);

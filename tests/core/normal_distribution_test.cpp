@@ -53,7 +53,7 @@ TEST_CASE("normal_distribution: 0 and 1 at the ends, one half in the middle") {
 TEST_CASE("normal_distribution: a number's result does not depend on where it stands") {
   const Distribution alone = at({0.7});
   CHECK(at({}).cdf.empty());
-  for (const std::size_t size : {1, 2, 3, 5, 63, 64, 65, 130}) {
+  for (const std::size_t size : {1u, 2u, 3u, 5u, 63u, 64u, 65u, 130u}) {
     const Distribution result = at(std::vector<double>(size, 0.7));
     CHECK(result.cdf == std::vector<double>(size, alone.cdf[0]));
     CHECK(result.density == std::vector<double>(size, alone.density[0]));

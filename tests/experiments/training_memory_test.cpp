@@ -5,7 +5,8 @@
 #include <malloc.h>
 
 #include "core/buffer_pool.hpp"
-#include "experiments/digits_trainer.hpp"
+#include "experiments/train_digits.hpp"
+#include "experiments/trainer.hpp"
 
 using namespace normlab;
 
@@ -21,11 +22,11 @@ std::size_t bytes_from_system() {
 
 void check_steady(const char* optimizer, double dropout, int threads) {
   TrainDigitsOptions options;
-  options.optimizer = optimizer;
-  options.dropout = dropout;
+  options.training.optimizer = optimizer;
+  options.training.dropout = dropout;
   options.layers = 1;
   options.width = 16;
-  DigitsTrainer trainer(options, load_digits(), threads);
+  Trainer trainer(digits_task(options, load_digits()), options.training, threads);
   for (int i = 0; i < kWarmUp; ++i) trainer.step();
   const PoolStatistics warm = pool_statistics();
   const std::size_t bytes = bytes_from_system();
