@@ -7,7 +7,7 @@ and wall and processor time per measured step. bench/compare_with_pytorch reads 
 
 What PyTorch offers for speed is used where it helps: gradients are set to None, not to zero, and no
 accuracy is computed (train_digits has it in its progress). AdamW by lists of tensors (--foreach) is
-slower on a processor than its default, one tensor at a time; a fused one exists for GPUs only.
+not faster on a processor than one tensor at a time; a fused one exists for GPUs only.
 """
 import argparse
 import json
