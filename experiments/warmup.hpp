@@ -27,9 +27,9 @@ struct WarmupOptions {
   std::vector<Placement> placements{Placement::post, Placement::pre};
   std::vector<std::int64_t> layers{4, 12};
   std::vector<std::string> optimizers{"adam", "radam", "sgd"};
-  std::vector<std::int64_t> warmups{0, 20, 100};  // steps
-  std::vector<double> rates{1e-3, 2e-3, 4e-3};    // the peak, of Adam and RAdam
-  std::vector<double> sgd_rates{0.05, 0.1, 0.2};  // of SGD with momentum 0.9
+  std::vector<std::int64_t> warmups{0, 20, 100};    // steps
+  std::vector<double> rates{1e-3, 2e-3, 4e-3};      // the peak, of Adam and RAdam
+  std::vector<double> sgd_rates{3e-3, 1e-2, 3e-2};  // of SGD with momentum 0.9
   std::vector<std::uint64_t> seeds{0, 1};
   std::int64_t epochs = 3, batch_size = 16, width = 32;
 
