@@ -1,5 +1,6 @@
 // How the claims are shown: as text and as JSON.
 #include <cmath>
+#include <sstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -17,36 +18,53 @@ std::string heading(const LemmaOptions& options) {
   const MeanFieldSetting& s = options.setting;
   return fmt::format(
       "normlab {} | lemmas of Xiong et al. (2020), simplified setting\n"
-      "d = ffn = {} where the depth varies, L = {} where the width varies; {} tokens x {} "
-      "sequences,\ncorrelation {:g} within a sequence, {} classes, seeds 0 to {}\n",
+      "d = ffn = {} where the depth varies, L = {} where the width varies\n"
+      "{} tokens x {} sequences, correlation {:g} within, {} classes, seeds 0 to {}\n",
       NORMLAB_VERSION, s.width, kDepthOfWidths, s.tokens, s.sequences, s.input.within, s.classes,
       options.seeds - 1);
+}
+
+// Lines of at most kColumns, each after two spaces.
+constexpr std::size_t kColumns = 80;
+std::string wrapped(const std::string& sentence) {
+  std::string text = " ";
+  std::size_t column = 1;
+  std::istringstream words(sentence);
+  for (std::string word; words >> word;) {
+    if (column + 1 + word.size() > kColumns) {
+      text += "\n ";
+      column = 1;
+    }
+    text += ' ';
+    text += word;
+    column += 1 + word.size();
+  }
+  return text + "\n";
 }
 
 std::string norms_table(const LemmaResult& result, bool in_depth) {
   const LemmaOptions& options = result.options;
   std::string text = fmt::format(
-      "\n||dLoss/dW2|| of the last layer against the {}: theory, root mean square over seeds\n"
-      "(standard error){}\n{:>5}",
+      "\n||dLoss/dW2|| of the last layer against the {}: theory, root mean square\n"
+      "over seeds (standard error){}\n{:>4}",
       in_depth ? "depth L" : "width d",
-      in_depth ? "" : "; delta: share of tokens whose |x|^2 is more than 10 % off",
-      in_depth ? "L" : "d");
-  for (const char* placement : {"post", "pre"}) text += fmt::format("   {:<26}", placement);
+      in_depth ? "" : "; delta: share of tokens whose |x|^2 is > 10 % off", in_depth ? "L" : "d");
+  for (const char* placement : {"post", "pre"}) text += fmt::format("  {:<23}", placement);
   for (const char* placement : {"post", "pre"}) {
-    if (!in_depth) text += fmt::format("   delta {:<7}", placement);
+    if (!in_depth) text += fmt::format("  delta {:<5}", placement);
   }
   text += "\n";
   for (std::int64_t value : in_depth ? options.depths : options.widths) {
-    text += fmt::format("{:5}", value);
+    text += fmt::format("{:4}", value);
     for (Placement placement : {Placement::post, Placement::pre}) {
       const LastGradient at = last_gradient_at(result, placement, in_depth, value);
-      text += fmt::format("   {:8.4f} {:8.4f} ({:.4f})", at.theory, at.simulated.mean,
+      text += fmt::format("  {:7.3f} {:7.3f} ({:.3f})", at.theory, at.simulated.mean,
                           at.simulated.error);
     }
     for (Placement placement : {Placement::post, Placement::pre}) {
       if (in_depth) continue;
       const Estimate share = share_outside(result, placement, value);
-      text += fmt::format("   {:.3f} ({:.3f})", share.mean, share.error);
+      text += fmt::format("  {:.2f} ({:.2f})", share.mean, share.error);
     }
     text += "\n";
   }
@@ -122,10 +140,10 @@ LastGradient last_gradient_at(const LemmaResult& result, Placement placement, bo
 std::string text_of(const LemmaResult& result) {
   std::string text = heading(result.options);
   for (const Claim& claim : result.claims) {
-    text += fmt::format("\n{}\n  {}\n  measured {}  claimed {}", claim.title, claim.statement,
+    text += fmt::format("\n{}\n{}  measured {}  claimed {}", claim.title, wrapped(claim.statement),
                         measured_text(claim), claimed_text(claim));
     if (!std::isnan(claim.theory)) text += fmt::format("  mean-field {:.4f}", claim.theory);
-    text += "  -> " + verdict_text(claim) + "\n";
+    text += fmt::format("\n  -> {}\n", verdict_text(claim));
   }
   return text + norms_table(result, true) + norms_table(result, false);
 }

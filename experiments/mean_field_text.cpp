@@ -1,4 +1,4 @@
-// The tables of mean_field: at most 104 columns.
+// The tables of mean_field.
 #include <cmath>
 
 #include <fmt/format.h>
@@ -20,28 +20,28 @@ std::string heading(const MeanFieldResult& result) {
       s.width, s.ffn, s.tokens, s.sequences, s.classes, s.input.same, s.input.correlation_within(),
       s.input.correlation_across());
   for (const std::string& each : broken_assumptions(result.options)) {
-    text += "broken: " + each + "\n";
+    text += fmt::format("broken: {}\n", each);
   }
   return text;
 }
 
 // One seed has no standard error.
-std::string error_text(double error) {
-  return std::isfinite(error) ? fmt::format("{:.4f}", error) : "-";
+std::string error_text(double error, int decimals) {
+  return std::isfinite(error) ? fmt::format("{:.{}f}", error, decimals) : "-";
 }
 
 std::string moments_table(const PlacementComparison& comparison) {
   std::string text =
-      fmt::format("{}: the stream behind each ffn: theory, mean over seeds (standard error)\nlayer",
+      fmt::format("{}: the stream behind each ffn: theory, mean over seeds (standard error)\n  ",
                   name(comparison.setting.placement));
-  for (const MomentName& moment : kMoments) text += fmt::format("   {:>7} {:<17}", moment.name, "");
+  for (const MomentName& moment : kMoments) text += fmt::format("  {:>7} {:<16}", moment.name, "");
   text += "\n";
   for (std::size_t block = 0; block < comparison.blocks.size(); ++block) {
-    text += fmt::format("{:5}", block + 1);
+    text += fmt::format("{:2}", block + 1);
     for (const MomentName& moment : kMoments) {
       const LayerComparison at = moment_at(comparison, moment, block);
-      text += fmt::format("  {:8.4f} {:8.4f} ({})", at.theory, at.simulated.mean,
-                          error_text(at.simulated.error));
+      text += fmt::format("  {:7.4f} {:7.4f} ({})", at.theory, at.simulated.mean,
+                          error_text(at.simulated.error, 4));
     }
     text += "\n";
   }
@@ -50,19 +50,19 @@ std::string moments_table(const PlacementComparison& comparison) {
 
 std::string gradients_table(const PlacementComparison& comparison) {
   std::string text = fmt::format(
-      "{}: ||dLoss/dW||: theory, root mean square over seeds (standard error); ratio: measured to\n"
-      "expected from the seed's own gradient at the output\nlayer",
+      "{}: ||dLoss/dW||: theory, root mean square over seeds and its standard error;\n"
+      "ratio: measured to expected from the seed's own gradient at the output\n  ",
       name(comparison.setting.placement));
-  for (const WeightName& weight : kWeights) {
-    text += fmt::format("  {:>7} {:<17} {:<5}", weight.name, "", "ratio");
-  }
+  for (const WeightName& weight : kWeights) text += fmt::format(" {:>6} {:<18}", weight.name, "");
+  text += "\n  ";
+  for (std::size_t i = 0; i < std::size(kWeights); ++i) text += " theory   mean error ratio";
   text += "\n";
   for (std::size_t block = 0; block < comparison.blocks.size(); ++block) {
-    text += fmt::format("{:5}", block + 1);
+    text += fmt::format("{:2}", block + 1);
     for (const WeightName& weight : kWeights) {
       const GradientComparison at = gradient_at(comparison, weight, block);
-      text += fmt::format("  {:7.4f} {:7.4f} ({})  {:.3f}", at.theory, at.simulated.mean,
-                          error_text(at.simulated.error), at.ratio_from_measured.mean);
+      text += fmt::format(" {:>6.4g} {:>6.4g} {:>5} {:>5.3f}", at.theory, at.simulated.mean,
+                          error_text(at.simulated.error, 3), at.ratio_from_measured.mean);
     }
     text += "\n";
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -121,6 +122,8 @@ TEST_CASE("lemmas: Lemmas 1 and 3 hold, and text, JSON and report tell so on any
   const LemmaResult result = run_lemmas(small_run(), 1);
   const LemmaResult parallel = run_lemmas(small_run(), 3);
   CHECK(text_of(result) == text_of(parallel));
+  std::istringstream lines(text_of(result));
+  for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 80);
   CHECK(json_of(result) == json_of(parallel));
   for (const Claim& each : relu_claims(small_run())) CHECK(each.holds());
   const std::vector<Claim> jacobian = jacobian_claims(small_run());
