@@ -117,6 +117,33 @@ CLI::Option* add_choices(CLI::App& app, const std::string& option, std::vector<s
       ->capture_default_str();
 }
 
+CLI::Option* add_placement(CLI::App& app, Placement& chosen, const std::string& description,
+                           const std::vector<std::string>& names) {
+  const auto choose = [&chosen](const std::string& text) {
+    chosen = nn::placements().at(text).placement;
+  };
+  return app
+      .add_option_function<std::string>("--placement", choose,
+                                        description + ", one of" + listed(names))
+      ->check(one_of(names))
+      ->default_str(name(chosen));
+}
+
+CLI::Option* add_placements(CLI::App& app, std::vector<Placement>& chosen,
+                            const std::string& description, const std::vector<std::string>& names) {
+  const auto choose = [&chosen](const std::vector<std::string>& texts) {
+    chosen.clear();
+    for (const std::string& text : texts) chosen.push_back(nn::placements().at(text).placement);
+  };
+  std::vector<std::string> before;
+  for (const Placement each : chosen) before.push_back(name(each));
+  return app
+      .add_option_function<std::vector<std::string>>(
+          "--placement", choose, description + ", one or more of" + listed(names))
+      ->check(one_of(names))
+      ->default_str(fmt::format("[{}]", fmt::join(before, ",")));
+}
+
 CLI::Validator a_path() {
   return CLI::Validator(
       [](const std::string& text) {

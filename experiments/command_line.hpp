@@ -7,6 +7,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "nn/placement.hpp"
+
 // What the command lines of all experiments share.
 namespace normlab::command_line {
 
@@ -36,6 +38,12 @@ CLI::Option* add_choice(CLI::App& app, const std::string& option, std::string& c
                         const std::string& description, const std::vector<std::string>& names);
 CLI::Option* add_choices(CLI::App& app, const std::string& option, std::vector<std::string>& chosen,
                          const std::string& description, const std::vector<std::string>& names);
+
+// --placement: one or several, by the names of nn::placements().
+CLI::Option* add_placement(CLI::App& app, Placement& chosen, const std::string& description,
+                           const std::vector<std::string>& names);
+CLI::Option* add_placements(CLI::App& app, std::vector<Placement>& chosen,
+                            const std::string& description, const std::vector<std::string>& names);
 
 // --threads, for programs that compute cells in parallel.
 void add_threads(CLI::App& app, int& threads);

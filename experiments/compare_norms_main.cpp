@@ -21,7 +21,6 @@ constexpr std::int64_t kMostLayers = 1000, kMostWidth = 4096;
 
 struct CommandLine {
   CompareNormsOptions options = compare_all_norms();
-  std::vector<std::string> placement_names = nn::placements().names();
   std::string resume, command;
   Outputs outputs;
   int threads = command_line::default_threads();
@@ -34,8 +33,7 @@ void define(CLI::App& app, CommandLine& line) {
   app.footer("Exit code: 0; 1 if a number is not finite; 2 for bad usage or bad input.");
   command_line::add_choices(app, "--norm", options.norms, "norms", nn::norms().names())
       ->default_str("all");
-  command_line::add_choices(app, "--placement", line.placement_names, "placements",
-                            nn::placements().names())
+  command_line::add_placements(app, options.placements, "placements", nn::placements().names())
       ->default_str("all");
   command_line::add_whole_number(app, "--layers", options.layers, 1, kMostLayers, "depths");
   app.add_option("--seeds", options.seeds, "seeds of the weights")
@@ -83,10 +81,6 @@ std::unique_ptr<CellLog> open_log(const CommandLine& line, std::vector<ComparedC
 }
 
 int run(CommandLine line) {
-  line.options.placements.clear();
-  for (const std::string& each : line.placement_names) {
-    line.options.placements.push_back(nn::placements().at(each).placement);
-  }
   check_options(line.options);
   if (!line.quiet) command_line::check_standard_output(kProgram);
   check_outputs(kProgram, line.outputs, {{"--resume", line.resume}});

@@ -15,7 +15,6 @@ constexpr std::int64_t kMostLayers = 1000, kMostWidth = 4096, kMost = 1'000'000;
 
 struct CommandLine {
   GradientFlowOptions options;
-  std::vector<std::string> placement_names;
   std::string command;
   Outputs outputs;
   int threads = command_line::default_threads();
@@ -27,8 +26,7 @@ void define(CLI::App& app, CommandLine& line) {
   app.set_version_flag("--version", std::string("normlab ") + NORMLAB_VERSION);
   app.footer("Exit code: 0; 2 for bad usage. Runs that diverge are results.");
   command_line::add_choice(app, "--norm", options.norm, "the norm", nn::norms().names());
-  command_line::add_choices(app, "--placement", line.placement_names, "placements",
-                            nn::placements().names());
+  command_line::add_placements(app, options.placements, "placements", nn::placements().names());
   command_line::add_whole_number(app, "--layers", options.layers, 1, kMostLayers, "blocks");
   command_line::add_whole_number(app, "--width", options.width, 1, kMostWidth,
                                  "width d of a token; a multiple of the 4 heads");
@@ -53,10 +51,6 @@ void define(CLI::App& app, CommandLine& line) {
 }
 
 int run(CommandLine line) {
-  line.options.placements.clear();
-  for (const std::string& each : line.placement_names) {
-    line.options.placements.push_back(nn::placements().at(each).placement);
-  }
   check_options(line.options);
   if (!line.quiet) command_line::check_standard_output(kProgram);
   check_outputs(kProgram, line.outputs);
@@ -75,9 +69,6 @@ int run(CommandLine line) {
 
 int gradient_flow_main(int argc, const char* const* argv) {
   CommandLine line;
-  for (const Placement placement : line.options.placements) {
-    line.placement_names.push_back(name(placement));
-  }
   line.command = command_text(kProgram, argc, argv, {"--json", "--report", "--figures"});
   CLI::App app(
       "Gradients, updates and stream, layer by layer, while a transformer trains on\ndigits with "

@@ -23,7 +23,6 @@ constexpr const char* kProgram = "init_gradients";
 struct CommandLine {
   InitGradientsOptions options;
   std::vector<std::string> scale_names{"unit", "1/sqrt(d)"};
-  std::vector<std::string> placement_names{"post", "pre"};
   std::int64_t profile_layers = 0;  // 0: not given
   std::string digits;
   Outputs outputs;
@@ -64,8 +63,8 @@ void define(CLI::App& app, CommandLine& line) {
                  "scales of the embedded input: unit, 1/sqrt(d)\n"
                  "or positive numbers; the table over layers\nuses the first")
       ->capture_default_str();
-  command_line::add_choices(app, "--placement", line.placement_names, "placements of the norm",
-                            nn::placements().names());
+  command_line::add_placements(app, line.options.placements, "placements of the norm",
+                               nn::placements().names());
   command_line::add_choice(app, "--norm", line.options.model.norm, "the norm", nn::norms().names());
   app.add_option("--digits", line.digits,
                  "a CSV file in the form of data/digits.csv\n[the built-in one]")
@@ -92,10 +91,6 @@ void complete(CommandLine& line) {
   options.scales.clear();
   for (const std::string& text : line.scale_names) {
     options.scales.push_back(parse_scale(text, options.model.width));
-  }
-  options.placements.clear();
-  for (const std::string& text : line.placement_names) {
-    options.placements.push_back(nn::placements().at(text).placement);
   }
   const std::vector<std::int64_t>& layers = options.layers;
   if (line.profile_layers != 0) {

@@ -1,12 +1,12 @@
 // How the claims are shown: as text and as JSON.
 #include <cmath>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "experiments/json_number.hpp"
 #include "experiments/lemmas_verdict.hpp"
+#include "experiments/wrapped.hpp"
 
 namespace normlab {
 
@@ -22,24 +22,6 @@ std::string heading(const LemmaOptions& options) {
       "{} tokens x {} sequences, correlation {:g} within, {} classes, seeds 0 to {}\n",
       NORMLAB_VERSION, s.width, kDepthOfWidths, s.tokens, s.sequences, s.input.within, s.classes,
       options.seeds - 1);
-}
-
-// Lines of at most kColumns, each after two spaces.
-constexpr std::size_t kColumns = 80;
-std::string wrapped(const std::string& sentence) {
-  std::string text = " ";
-  std::size_t column = 1;
-  std::istringstream words(sentence);
-  for (std::string word; words >> word;) {
-    if (column + 1 + word.size() > kColumns) {
-      text += "\n ";
-      column = 1;
-    }
-    text += ' ';
-    text += word;
-    column += 1 + word.size();
-  }
-  return text + "\n";
 }
 
 std::string norms_table(const LemmaResult& result, bool in_depth) {

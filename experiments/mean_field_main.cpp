@@ -20,7 +20,6 @@ constexpr const char* kSizesOfSimplified[] = {"--width",     "--tokens",  "--seq
 
 struct CommandLine {
   MeanFieldOptions options;
-  std::vector<std::string> placement_names{"post", "pre", "res-post"};
   std::string network = "simplified";
   std::int64_t ffn_ratio = 1;
   Outputs outputs;
@@ -57,9 +56,8 @@ void define(CLI::App& app, CommandLine& line) {
                  "on digits")
       ->check(command_line::one_of({"simplified", "article"}))
       ->capture_default_str();
-  app.add_option("--placement", line.placement_names, "any of post, pre, res-post")
-      ->check(command_line::one_of({"post", "pre", "res-post"}))
-      ->capture_default_str();
+  command_line::add_placements(app, line.options.placements, "placements",
+                               {"post", "pre", "res-post"});
   define_sizes(app, line);
   command_line::add_threads(app, line.threads);
   add_outputs(app, line.outputs);
@@ -69,12 +67,6 @@ void define(CLI::App& app, CommandLine& line) {
 // Everything that can be refused without computing is refused here.
 void complete(const CLI::App& app, CommandLine& line) {
   MeanFieldOptions& options = line.options;
-  options.placements.clear();
-  for (const std::string& each : line.placement_names) {
-    options.placements.push_back(each == "post"  ? Placement::post
-                                 : each == "pre" ? Placement::pre
-                                                 : Placement::res_post);
-  }
   options.setting.ffn = line.ffn_ratio * options.setting.width;
   if (line.network == "article") {
     options.network = MeanFieldOptions::Network::article;

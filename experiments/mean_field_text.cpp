@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "experiments/mean_field_summary.hpp"
+#include "experiments/wrapped.hpp"
 
 namespace normlab {
 
@@ -20,7 +21,7 @@ std::string heading(const MeanFieldResult& result) {
       s.width, s.ffn, s.tokens, s.sequences, s.classes, s.input.same, s.input.correlation_within(),
       s.input.correlation_across());
   for (const std::string& each : broken_assumptions(result.options)) {
-    text += fmt::format("broken: {}\n", each);
+    text += "broken:\n" + wrapped(each);
   }
   return text;
 }
@@ -50,7 +51,7 @@ std::string moments_table(const PlacementComparison& comparison) {
 
 std::string gradients_table(const PlacementComparison& comparison) {
   std::string text = fmt::format(
-      "{}: ||dLoss/dW||: theory, root mean square over seeds and its standard error;\n"
+      "{}: ||dLoss/dW||: theory, root mean square over seeds, standard error;\n"
       "ratio: measured to expected from the seed's own gradient at the output\n  ",
       name(comparison.setting.placement));
   for (const WeightName& weight : kWeights) text += fmt::format(" {:>6} {:<18}", weight.name, "");

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <memory>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "core/check.hpp"
@@ -104,19 +103,14 @@ Json json_of(const TrainDigitsOptions& options) {
 }
 
 TrainDigitsOptions digits_options_in(const Safetensors& checkpoint, const std::string& source) {
-  const Json json = json_in(checkpoint, kOptionsKey, kProgram, source);
   TrainDigitsOptions options;
-  try {
+  read_entry(checkpoint, kOptionsKey, kProgram, source, [&](const Json& json) {
     json.at("norm").get_to(options.norm);
     options.placement = nn::placements().at(json.at("placement")).placement;
     json.at("layers").get_to(options.layers);
     json.at("width").get_to(options.width);
     options.training = parse_training_options(json, kProgram);
-  } catch (const Json::exception& error) {
-    fail_checkpoint(kProgram, source, fmt::format("its options cannot be read: {}", error.what()));
-  } catch (const std::invalid_argument& error) {
-    fail_checkpoint(kProgram, source, fmt::format("its options cannot be read: {}", error.what()));
-  }
+  });
   return options;
 }
 

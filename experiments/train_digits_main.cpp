@@ -17,15 +17,13 @@ constexpr std::int64_t kMostLayers = 1000, kMostWidth = 4096;
 
 struct CommandLine {
   TrainDigitsOptions options;  // but for what `run` holds
-  std::string placement = name(TrainDigitsOptions{}.placement);
   TrainingCommandLine run;
 };
 
 void define(CLI::App& app, CommandLine& line) {
   TrainDigitsOptions& options = line.options;
   command_line::add_choice(app, "--norm", options.norm, "the norm", nn::norms().names());
-  command_line::add_choice(app, "--placement", line.placement, "its placement",
-                           nn::placements().names());
+  command_line::add_placement(app, options.placement, "its placement", nn::placements().names());
   command_line::add_whole_number(app, "--layers", options.layers, 1, kMostLayers, "blocks");
   command_line::add_whole_number(app, "--width", options.width, 1, kMostWidth,
                                  "width d of a token; a multiple of the 4 heads");
@@ -52,7 +50,6 @@ Report page_of(const TrainDigitsOptions& options, const TrainingResult& result,
 }
 
 int run(const CLI::App& app, CommandLine line) {
-  line.options.placement = nn::placements().at(line.placement).placement;
   line.options.training = line.run.training;
   check_run(line.run);
   const std::optional<Safetensors> resume = read_resumed(line.run);

@@ -239,9 +239,8 @@ Json json_of(const TrainTranslationOptions& options) {
 
 TrainTranslationOptions translation_options_in(const Safetensors& checkpoint,
                                                const std::string& source) {
-  const Json json = json_in(checkpoint, kOptionsKey, kProgram, source);
   TrainTranslationOptions options;
-  try {
+  read_entry(checkpoint, kOptionsKey, kProgram, source, [&](const Json& json) {
     json.at("text").get_to(options.text);
     json.at("examples").get_to(options.examples);
     json.at("tokens").get_to(options.tokens);
@@ -254,11 +253,7 @@ TrainTranslationOptions translation_options_in(const Safetensors& checkpoint,
     json.at("label-smoothing").get_to(options.label_smoothing);
     json.at("beam").get_to(options.beam);
     options.training = parse_training_options(json, kProgram);
-  } catch (const Json::exception& error) {
-    fail_checkpoint(kProgram, source, fmt::format("its options cannot be read: {}", error.what()));
-  } catch (const std::invalid_argument& error) {
-    fail_checkpoint(kProgram, source, fmt::format("its options cannot be read: {}", error.what()));
-  }
+  });
   return options;
 }
 

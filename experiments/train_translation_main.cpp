@@ -19,7 +19,6 @@ constexpr std::size_t kShown = 3;  // translations
 
 struct CommandLine {
   TrainTranslationOptions options;  // but for what `run` holds
-  std::string placement = name(TrainTranslationOptions{}.placement);
   TextFiles files;
   TrainingCommandLine run;
 };
@@ -44,8 +43,8 @@ void define_text(CLI::App& app, CommandLine& line) {
 void define_model(CLI::App& app, CommandLine& line) {
   TrainTranslationOptions& options = line.options;
   command_line::add_choice(app, "--norm", options.norm, "the norm", nn::norms().names());
-  command_line::add_choice(app, "--placement", line.placement, "its placement",
-                           {name(Placement::post), name(Placement::pre)});
+  command_line::add_placement(app, options.placement, "its placement",
+                              {name(Placement::post), name(Placement::pre)});
   command_line::add_whole_number(app, "--layers", options.layers, 1, kMostLayers,
                                  "blocks, of encoder and decoder each");
   command_line::add_whole_number(app, "--width", options.width, 1, kMostWidth,
@@ -145,7 +144,6 @@ void check_vocabularies(const Safetensors& checkpoint, const TrainingTask& task,
 }
 
 int run(const CLI::App& app, CommandLine line) {
-  line.options.placement = nn::placements().at(line.placement).placement;
   line.options.training = line.run.training;
   check_files(app, line);
   check_run(line.run);

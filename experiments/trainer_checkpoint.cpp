@@ -79,15 +79,11 @@ void Trainer::read_place(const Safetensors& checkpoint, const std::string& sourc
     for (Generator* each : dropout_generators())
       each->set_state(state(kDropout + std::to_string(i++)));
   }
-  const Json place = json_in(checkpoint, kPlaceKey, task_.program, source);
-  try {
+  read_entry(checkpoint, kPlaceKey, task_.program, source, [&](const Json& place) {
     place.at("step").get_to(step_);
     epoch_sums_ = {place.at("epoch_loss"), place.at("epoch_correct"), place.at("epoch_grad_norm")};
     for (const Json& each : place.at("epochs")) epochs_.push_back(parse_record(each));
-  } catch (const Json::exception& error) {
-    fail_checkpoint(task_.program, source,
-                    fmt::format("its place in the run cannot be read: {}", error.what()));
-  }
+  });
 }
 
 }  // namespace normlab

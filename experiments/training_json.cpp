@@ -123,15 +123,22 @@ void fail_checkpoint(const std::string& program, const std::string& source,
   fail_file(program, source, problem, "name a checkpoint that " + program + " wrote");
 }
 
-Json json_in(const Safetensors& checkpoint, const std::string& key, const std::string& program,
-             const std::string& source) {
+void read_entry(const Safetensors& checkpoint, const std::string& key, const std::string& program,
+                const std::string& source, const std::function<void(const Json&)>& parse) {
   const auto found = checkpoint.metadata.find(key);
   if (found == checkpoint.metadata.end()) {
     fail_checkpoint(program, source, fmt::format("has no {} in its metadata", key));
   }
-  Json json = Json::parse(found->second, nullptr, /*allow_exceptions=*/false);
-  if (json.is_discarded()) fail_checkpoint(program, source, "its metadata is not JSON");
-  return json;
+  const auto refuse = [&](const std::exception& error) {
+    fail_checkpoint(program, source, fmt::format("its {} cannot be read: {}", key, error.what()));
+  };
+  try {
+    parse(Json::parse(found->second));
+  } catch (const Json::exception& error) {
+    refuse(error);
+  } catch (const std::invalid_argument& error) {
+    refuse(error);
+  }
 }
 
 }  // namespace normlab

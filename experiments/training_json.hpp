@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include <nlohmann/json_fwd.hpp>
@@ -24,9 +25,11 @@ TrainingResult parse_result(const nlohmann::ordered_json& json);
 nlohmann::ordered_json json_of(const std::string& program, const nlohmann::ordered_json& config,
                                const TrainingResult& result);
 
-// A checkpoint's metadata entry. Throws std::runtime_error if it is missing or no JSON.
-nlohmann::ordered_json json_in(const Safetensors& checkpoint, const std::string& key,
-                               const std::string& program, const std::string& source);
+// A checkpoint's metadata entry, given to `parse`. Throws std::runtime_error if it is missing, is
+// no JSON, or holds anything that `parse` refuses.
+void read_entry(const Safetensors& checkpoint, const std::string& key, const std::string& program,
+                const std::string& source,
+                const std::function<void(const nlohmann::ordered_json&)>& parse);
 [[noreturn]] void fail_checkpoint(const std::string& program, const std::string& source,
                                   const std::string& problem);
 

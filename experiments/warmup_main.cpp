@@ -21,7 +21,6 @@ constexpr std::int64_t kMostLayers = 1000, kMostWidth = 4096, kMost = 1'000'000;
 
 struct CommandLine {
   WarmupOptions options;
-  std::vector<std::string> placement_names;
   std::string resume, command;
   Outputs outputs;
   int threads = command_line::default_threads();
@@ -40,8 +39,7 @@ void define(CLI::App& app, CommandLine& line) {
   app.set_version_flag("--version", std::string("normlab ") + NORMLAB_VERSION);
   app.footer("Exit code: 0; 2 for bad usage or bad input. Runs that fail are results.");
   command_line::add_choices(app, "--task", options.tasks, "what is learned", warmup_task_names());
-  command_line::add_choices(app, "--placement", line.placement_names, "placements",
-                            nn::placements().names());
+  command_line::add_placements(app, options.placements, "placements", nn::placements().names());
   command_line::add_whole_number(app, "--layers", options.layers, 1, kMostLayers, "depths");
   command_line::add_choices(app, "--optimizer", options.optimizers, "optimizers",
                             optimizer_names());
@@ -82,10 +80,6 @@ std::optional<CellLog> open_log(const CommandLine& line, std::vector<WarmupRun>&
 }
 
 int run(CommandLine line) {
-  line.options.placements.clear();
-  for (const std::string& each : line.placement_names) {
-    line.options.placements.push_back(nn::placements().at(each).placement);
-  }
   check_options(line.options);
   if (!line.quiet) command_line::check_standard_output(kProgram);
   check_outputs(kProgram, line.outputs, {{"--resume", line.resume}});
@@ -111,9 +105,6 @@ int run(CommandLine line) {
 
 int warmup_main(int argc, const char* const* argv) {
   CommandLine line;
-  for (const Placement placement : line.options.placements) {
-    line.placement_names.push_back(name(placement));
-  }
   line.command =
       command_text(kProgram, argc, argv, {"--json", "--resume", "--report", "--figures"});
   CLI::App app("Which transformers need a learning-rate warmup: a grid of training runs", kProgram);

@@ -103,7 +103,7 @@ TEST_CASE("mean_field: the article's network says what it breaks, the simplified
   CHECK(broken_assumptions(small_run()).empty());
   const MeanFieldResult article = run(small_article());
   CHECK(broken_assumptions(article.options).size() == 4);
-  CHECK(text_of(article).find("broken: Attention is not uniform: 2 heads") != std::string::npos);
+  CHECK(text_of(article).find("broken:\n  Attention is not uniform: 2 heads") != std::string::npos);
   const MeanFieldSetting& s = article.placements[0].setting;
   CHECK(s.tokens == 16);
   CHECK(s.sequences == 3);

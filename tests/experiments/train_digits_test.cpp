@@ -226,7 +226,7 @@ TEST_CASE("train_digits: options and checkpoints that do not fit are refused") {
   file.metadata.erase("normlab.training");
   refused(file, "f: has no normlab.training in its metadata");
   file.metadata["normlab.training"] = "{}";
-  refused(file, "f: its place in the run cannot be read");
+  refused(file, "f: its normlab.training cannot be read");
   file = good;
   file.tensors.pop_back();
   refused(file, "f: has no training.dropout.");
