@@ -19,7 +19,7 @@ struct GradientFlowOptions {
   std::vector<Placement> placements{Placement::post, Placement::pre};
   std::int64_t layers = 12, width = 32, batch_size = 16;
   std::string optimizer = "adam";
-  double rate = 3e-3;                         // the peak, constant after the warmup
+  double rate = 2e-3;                         // the peak, constant after the warmup
   std::vector<std::int64_t> warmups{0, 100};  // steps
   std::int64_t steps = 500, every = 20;       // a look before the first step and every so many
   std::uint64_t seed = 0;
