@@ -10,10 +10,14 @@
 #include "experiments/command_line.hpp"
 #include "experiments/compare_norms.hpp"
 #include "experiments/discrepancy.hpp"
+#include "experiments/gradient_flow.hpp"
 #include "experiments/init_gradients.hpp"
 #include "experiments/lemmas.hpp"
 #include "experiments/mean_field.hpp"
 #include "experiments/norm_card.hpp"
+#include "experiments/train_digits.hpp"
+#include "experiments/train_translation.hpp"
+#include "experiments/warmup.hpp"
 
 namespace normlab {
 
@@ -26,10 +30,14 @@ struct Program {
 constexpr Program kPrograms[] = {{"attention_logits", attention_logits_main},
                                  {"compare_norms", compare_norms_main},
                                  {"discrepancy", discrepancy_main},
+                                 {"gradient_flow", gradient_flow_main},
                                  {"init_gradients", init_gradients_main},
                                  {"lemmas", lemmas_main},
                                  {"mean_field", mean_field_main},
-                                 {"norm_card", norm_card_main}};
+                                 {"norm_card", norm_card_main},
+                                 {"train_digits", train_digits_main},
+                                 {"train_translation", train_translation_main},
+                                 {"warmup", warmup_main}};
 
 }  // namespace
 
