@@ -92,9 +92,9 @@ std::string svg_of(const Figure& figure, const Plotter& plotter = {});
 std::string svg_of(const Panel& panel, const Plotter& plotter = {});
 std::string svg_of(const HeatMap& map);
 
-// Each figure, heat map and panel as <folder>/<name>.svg, atomically; makes the folder. Call
-// check_figures_folder before a long computation: it throws std::runtime_error if gnuplot or the
-// folder would fail.
+// Each figure, heat map and panel that has anything to draw as <folder>/<name>.svg, atomically;
+// makes the folder. check_figures_folder, for before a long computation, throws std::runtime_error
+// if gnuplot or the folder would fail.
 void check_figures_folder(const std::string& folder, const Plotter& plotter = {});
 void write_figures(const Report& report, const std::string& folder, const Plotter& plotter = {});
 

@@ -6,6 +6,7 @@
 
 #include "core/atomic_file.hpp"
 #include "core/check.hpp"
+#include "experiments/figure_svg.hpp"
 #include "experiments/report.hpp"
 
 namespace normlab {
@@ -66,8 +67,12 @@ void write_figures(const Report& report, const std::string& folder, const Plotte
     write_atomically(path_of(folder, name), svg);
   };
   for (const HeatMap& map : report.heat_maps) write(map.name, svg_of(map));
-  for (const Figure& figure : report.figures) write(figure.name, svg_of(figure, plotter));
-  for (const Panel& panel : report.panels) write(panel.name, svg_of(panel, plotter));
+  for (const Figure& figure : report.figures) {
+    if (!gnuplot_script(figure).empty()) write(figure.name, svg_of(figure, plotter));
+  }
+  for (const Panel& panel : report.panels) {
+    if (!gnuplot_scripts(panel).plots.empty()) write(panel.name, svg_of(panel, plotter));
+  }
 }
 
 std::string command_text(const std::string& program, int argc, const char* const* argv,

@@ -183,7 +183,13 @@ TEST_CASE("write_figures: every figure is a file of the folder, which is made") 
   const PlotterStandIn stand_in("echo '<svg><g id=\"gnuplot_canvas\"></g></svg>'");
   const std::string folder = stand_in.folder() + "/new/figures";
   check_figures_folder(folder, {stand_in.program()});
-  write_figures(full_report(), folder, {stand_in.program()});
+  Report report = full_report();
+  // Two without anything to draw are left out.
+  report.figures.push_back(sample_figure("nothing"));
+  report.figures.back().series.clear();
+  report.panels.push_back(sample_panel("none"));
+  for (Panel::Plot& plot : report.panels.back().plots) plot.series.clear();
+  write_figures(report, folder, {stand_in.program()});
   CHECK(contents(folder + "/one.svg") == svg_of(sample_figure("one"), {stand_in.program()}));
   CHECK(contents(folder + "/map.svg") == svg_of(sample_heat_map("map")));
   CHECK(contents(folder + "/panel.svg") == svg_of(sample_panel("panel"), {stand_in.program()}));
