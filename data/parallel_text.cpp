@@ -16,6 +16,8 @@ namespace normlab {
 
 namespace {
 
+constexpr std::chrono::sys_days kFirstDay = kFirstNamedYear / std::chrono::January / 1;
+
 // `count` different whole numbers of 0 .. available - 1: the start of a random order of all.
 std::vector<std::int64_t> draw_distinct(std::string_view op, std::int64_t count,
                                         std::int64_t available, Generator& generator) {
@@ -41,17 +43,18 @@ ParallelText number_pairs(std::int64_t count, std::int64_t largest, Generator& g
 }
 
 ParallelText date_pairs(std::int64_t count, Generator& generator) {
-  using std::chrono::January, std::chrono::sys_days, std::chrono::days;
-  const sys_days first = kFirstNamedYear / January / 1;
-  const sys_days end = (kLastNamedYear + std::chrono::years(1)) / January / 1;
   ParallelText text;
-  for (const std::int64_t day :
-       draw_distinct("date_pairs", count, (end - first).count(), generator)) {
-    const std::chrono::year_month_day date(first + days(day));
+  for (const std::int64_t day : draw_distinct("date_pairs", count, date_count(), generator)) {
+    const std::chrono::year_month_day date(kFirstDay + std::chrono::days(day));
     text.source.push_back(german_date(date));
     text.target.push_back(english_date(date));
   }
   return text;
+}
+
+std::int64_t date_count() {
+  const std::chrono::sys_days last = kLastNamedYear / std::chrono::December / 31;
+  return (last - kFirstDay).count() + 1;
 }
 
 ParallelSplit split(const ParallelText& text, double train_fraction, Generator& generator) {
@@ -76,6 +79,20 @@ ParallelSplit split(const ParallelText& text, double train_fraction, Generator& 
     part.target.push_back(text.target[line]);
   }
   return parts;
+}
+
+std::uint64_t fingerprint(const ParallelText& text) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  const auto add = [&](char byte) {
+    hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
+  };
+  for (std::size_t line = 0; line < text.source.size(); ++line) {
+    for (const std::string* sentence : {&text.source[line], &text.target[line]}) {
+      for (const char byte : *sentence) add(byte);
+      add('\n');
+    }
+  }
+  return hash;
 }
 
 }  // namespace normlab

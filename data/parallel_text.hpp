@@ -20,8 +20,9 @@ struct ParallelText {
 // as `largest` can have. Throws std::invalid_argument if there are not so many.
 ParallelText number_pairs(std::int64_t count, std::int64_t largest, Generator& generator);
 
-// `count` different days from 1100 to 2099, of 365,243 (data/date_names.hpp).
+// `count` different days from 1100 to 2099 (data/date_names.hpp).
 ParallelText date_pairs(std::int64_t count, Generator& generator);
+std::int64_t date_count();  // so many there are: 365,243
 
 struct ParallelSplit {
   ParallelText train, test;
@@ -32,6 +33,10 @@ struct ParallelSplit {
 // occurs. (Two sources may have the same translation; in generated data they do not.) The lines
 // keep their order.
 ParallelSplit split(const ParallelText& text, double train_fraction, Generator& generator);
+
+// 64-bit FNV-1a over the sentences, each source before its target and each with a line end behind
+// it: tells one text from another, or from the same lines in another order.
+std::uint64_t fingerprint(const ParallelText& text);
 
 // Two files of UTF-8 text, a sentence a line; line i of one translates line i of the other. Lines
 // may end in LF or CRLF, the last one may end in nothing, and a byte order mark is dropped. Throws

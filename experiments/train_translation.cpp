@@ -45,8 +45,6 @@ Tied tied_of(const std::string& program, const std::string& name) {
 ParallelText text_of(const TrainTranslationOptions& options, const TextFiles& files,
                      Generator& generator) {
   if (!files.source.empty()) return read_parallel_text(files.source, files.target);
-  check(options.examples >= 2, kProgram, "--examples", "must be enough to train and to test on",
-        [&] { return std::to_string(options.examples); });
   if (options.text == "dates") return date_pairs(options.examples, generator);
   return number_pairs(options.examples, kLargest, generator);
 }
@@ -152,8 +150,10 @@ std::shared_ptr<const TranslationData> translation_data(const TrainTranslationOp
   Generator generator(kTextSeed);
   const ParallelText text = text_of(options, files, generator);
   ParallelSplit parts = split(text, kTrainShare, generator);
-  check(parts.train.size() >= 1 && parts.test.size() >= 1, kProgram, "sentences",
-        "must be enough to train and to test on", [&] { return std::to_string(text.size()); });
+  check(parts.train.size() >= 1 && parts.test.size() >= 1, kProgram,
+        files.source.empty() ? "--examples" : "--source",
+        "must have enough different sentences to train and to test on",
+        [&] { return fmt::format("{} sentences", text.size()); });
   std::vector<std::string> source = parts.train.source, target = parts.train.target;
   if (options.tied == "all") {
     source.insert(source.end(), target.begin(), target.end());
@@ -169,14 +169,27 @@ std::shared_ptr<const TranslationData> translation_data(const TrainTranslationOp
   return std::make_shared<const TranslationData>(std::move(data));
 }
 
-TrainingTask translation_task(const TrainTranslationOptions& options,
-                              std::shared_ptr<const TranslationData> data,
-                              const std::string& program) {
-  check(options.width % kHeads == 0, program, "--width", "must be a multiple of the 4 heads",
-        std::to_string(options.width));
+void check_options(const TrainTranslationOptions& options, const std::string& program) {
+  if (options.text != "files") {
+    const std::int64_t available = options.text == "dates" ? date_count() : kLargest + 1;
+    check(options.examples >= 2 && options.examples <= available, program, "--examples",
+          fmt::format("must be from 2 to {}, as many {} as there are", available, options.text),
+          std::to_string(options.examples));
+  }
+  check(options.width >= 1 && options.width % kHeads == 0, program, "--width",
+        "must be a multiple of the 4 heads", std::to_string(options.width));
   check_probability(program, "--label-smoothing", options.label_smoothing);
   check(options.placement == Placement::post || options.placement == Placement::pre, program,
         "--placement", "must be post or pre for a decoder", name(options.placement));
+  check(options.beam >= 1, program, "--beam", "must be at least 1", std::to_string(options.beam));
+  check_probability(program, "--dropout", options.training.dropout);
+  tied_of(program, options.tied);
+}
+
+TrainingTask translation_task(const TrainTranslationOptions& options,
+                              std::shared_ptr<const TranslationData> data,
+                              const std::string& program) {
+  check_options(options, program);
   TrainingTask task;
   task.program = program;
   task.train = set_of(data->train);
@@ -199,6 +212,8 @@ TrainingTask translation_task(const TrainTranslationOptions& options,
   };
   task.loss_of_guessing = loss_of_guessing(*data);
   task.metadata = {{kOptionsKey, json_of(options).dump()},
+                   {"normlab.text", fmt::format("{:016x} {:016x}", fingerprint(data->train.text),
+                                                fingerprint(data->test.text))},
                    {"normlab.source_vocabulary", data->source.save()},
                    {"normlab.target_vocabulary", data->target.save()}};
   return task;

@@ -58,11 +58,17 @@ struct TranslationData {
 struct TextFiles {
   std::string source, target;
 };
-// Made or read, split nine to one the same way for every seed. Throws what data/ throws.
+// Made or read, split nine to one the same way for every seed. Throws what data/ throws, and
+// std::invalid_argument for a text with too few different sentences.
 std::shared_ptr<const TranslationData> translation_data(const TrainTranslationOptions& options,
                                                         const TextFiles& files = {});
 
-// Throws std::invalid_argument, naming `program`, for options that do not fit together.
+// Throws std::invalid_argument, naming `program`, for options that do not fit together. To be
+// called before translation_data, which may take long.
+void check_options(const TrainTranslationOptions& options,
+                   const std::string& program = "train_translation");
+
+// Throws what check_options throws.
 TrainingTask translation_task(const TrainTranslationOptions& options,
                               std::shared_ptr<const TranslationData> data,
                               const std::string& program = "train_translation");

@@ -29,10 +29,9 @@ void define_text(CLI::App& app, CommandLine& line) {
                            translation_text_names());
   command_line::add_whole_number(app, "--examples", options.examples, 2, kMost,
                                  "sentences of it that are made");
-  app.add_option("--source", line.files.source,
-                 "translate this file instead, a sentence a line, ...")
+  app.add_option("--source", line.files.source, "translate this file instead, a sentence a line,")
       ->check(command_line::a_path());
-  app.add_option("--target", line.files.target, "... whose translations are the lines of this one")
+  app.add_option("--target", line.files.target, "whose translations are the lines of this one")
       ->check(command_line::a_path());
   command_line::add_choice(app, "--tokens", options.tokens, "what a sentence is cut into",
                            token_names());
@@ -67,19 +66,30 @@ void check_files(const CLI::App& app, CommandLine& line) {
     check(app.count(option) == 0, kProgram, option, "must not be given with --source", "both");
   }
   line.options.text = "files";
+  using File = std::pair<std::string, std::string>;
+  for (const File& text :
+       {File{"--source", line.files.source}, File{"--target", line.files.target}}) {
+    check_different(kProgram, {text,
+                               {"--checkpoint", line.run.checkpoint},
+                               {"--json", line.run.outputs.json},
+                               {"--report", line.run.outputs.report}});
+  }
 }
 
 std::string title_of(const TrainTranslationOptions& options, const TranslationData& data) {
   return fmt::format(
-      "{}: {} sentences to train on, {} to test; {}, {} and {} in the vocabularies\n"
-      "{}-norm ({}), {} + {} layers of width {}, {}",
+      "{}: {} sentences to train on, {} to test\n"
+      "{}: {} in the source's vocabulary, {} in the target's\n"
+      "{}-norm ({}), {} + {} layers of width {}\n{}",
       options.text, data.train.text.size(), data.test.text.size(), options.tokens,
       data.source.size(), data.target.size(), name(options.placement), options.norm, options.layers,
       options.layers, options.width, title_of(options.training));
 }
 
 std::string text_of(const TranslationScore& score, const TranslationData& data) {
-  std::string text = fmt::format("{}\n{}\nexact match {:.2f} % of {} sentences\n", score.bleu.str(),
+  std::string bleu = score.bleu.str();  // a line of up to 100 columns
+  bleu.replace(bleu.find("(BP"), 0, "\n  ");
+  std::string text = fmt::format("{}\n{}\nexact match {:.2f} % of {} sentences\n", bleu,
                                  bleu_signature(1), 100.0 * score.exact, score.translations.size());
   for (std::size_t i = 0; i < std::min(kShown, score.translations.size()); ++i) {
     text += fmt::format("  {}\n    {}\n", data.test.text.source[i], score.translations[i]);
@@ -131,14 +141,15 @@ Report page_of(const TrainTranslationOptions& options, const TranslationData& da
   return report;
 }
 
-// Weights of words that the text does not have would be read as others.
-void check_vocabularies(const Safetensors& checkpoint, const TrainingTask& task,
-                        const std::string& source) {
-  for (const char* key : {"normlab.source_vocabulary", "normlab.target_vocabulary"}) {
+// Of another text the weights would be those of other words, and the rest of the epoch others.
+void check_text(const Safetensors& checkpoint, const TrainingTask& task,
+                const std::string& source) {
+  for (const char* key :
+       {"normlab.text", "normlab.source_vocabulary", "normlab.target_vocabulary"}) {
     const auto found = checkpoint.metadata.find(key);
     if (found == checkpoint.metadata.end() || found->second != task.metadata.at(key)) {
-      fail_checkpoint(kProgram, source,
-                      fmt::format("its {} is not that of the text", std::string(key).substr(8)));
+      fail_file(kProgram, source, fmt::format("was trained on another text: {} differs", key),
+                "resume with the text of that run, or train anew");
     }
   }
 }
@@ -153,13 +164,14 @@ int run(const CLI::App& app, CommandLine line) {
     check_as_in_checkpoint(app, kProgram, json_of(line.options), json_of(theirs));
     check((theirs.text == "files") == (line.options.text == "files"), kProgram, "--source",
           "must be given again if the checkpoint's text came from files, and only then",
-          line.options.text);
+          line.files.source.empty() ? "none" : line.files.source);
     line.options = theirs;
     line.run.training = theirs.training;
   }
+  check_options(line.options);
   const auto data = translation_data(line.options, line.files);
   const TrainingTask task = translation_task(line.options, data);
-  if (resume) check_vocabularies(*resume, task, line.run.resume);
+  if (resume) check_text(*resume, task, line.run.resume);
   std::optional<TranslationScore> score;
   const TrainingResult result =
       train(line.run, task, resume ? &*resume : nullptr, [&](Module& model) {
@@ -186,7 +198,7 @@ int train_translation_main(int argc, const char* const* argv) {
       kProgram, argc, argv,
       {"--source", "--target", "--checkpoint", "--resume", "--json", "--report", "--figures"});
   CLI::App app(
-      "Trains an encoder-decoder to translate, with any norm before or behind its branches",
+      "Trains an encoder-decoder to translate, with any norm, before or behind its\nbranches",
       kProgram);
   define_text(app, line);
   define_model(app, line);

@@ -81,7 +81,8 @@ TEST_CASE("number_pairs: different numbers, each with its own translation") {
 
 TEST_CASE("date_pairs: every day has its own sentence in both languages") {
   Generator generator(0);
-  const ParallelText text = date_pairs(30'000, generator);  // of 365,243
+  CHECK(date_count() == 365'243);
+  const ParallelText text = date_pairs(30'000, generator);
   std::unordered_set<std::string_view> sources(text.source.begin(), text.source.end());
   std::unordered_set<std::string_view> targets(text.target.begin(), text.target.end());
   CHECK(sources.size() == 30'000);
@@ -196,6 +197,18 @@ TEST_CASE("read_parallel_text: files of different lengths are told with both cou
                                    "lines and {1} has 5. HINT: ",
                                    files.source(), files.target())));
   check_fault("a\nb\n", "a\n", false, ":2: the line has no partner");
+}
+
+TEST_CASE("fingerprint: FNV-1a of the lines, sources and targets in turn") {
+  // The first value was computed with another program.
+  CHECK(fingerprint({{"eins", "zwei"}, {"one", "two"}}) == 0x907714eb472c50fd);
+  CHECK(fingerprint({}) == 0xcbf29ce484222325);
+  const auto differs = [](const ParallelText& text) {
+    return fingerprint(text) != fingerprint({{"eins", "zwei"}, {"one", "two"}});
+  };
+  CHECK(differs({{"zwei", "eins"}, {"two", "one"}}));  // another order
+  CHECK(differs({{"eins", "zwei"}, {"two", "one"}}));
+  CHECK(differs({{"ein", "zwei"}, {"sone", "two"}}));  // the same letters in a row
 }
 
 TEST_CASE("utf8: what RFC 3629 allows and what it does not") {

@@ -203,11 +203,20 @@ TEST_CASE("train_translation: bad options are refused") {
                           std::string_view message) {
     TrainTranslationOptions options = tiny();
     change(options);
-    check_refused([&] { trainer_of(options); }, message);
+    const auto train = [&] {
+      check_options(options);
+      trainer_of(options);
+    };
+    check_refused(train, message);
   };
   refuses([](auto& o) { o.width = 10; },
           "[train_translation] --width: must be a multiple of the 4");
-  refuses([](auto& o) { o.examples = 1; }, "[train_translation] --examples: must be enough");
+  refuses(
+      [](auto& o) { o.examples = 1; },
+      "[train_translation] --examples: must be from 2 to 1000000, as many numbers as there are");
+  refuses([](auto& o) { o.text = "dates", o.examples = 365'244; },
+          "[train_translation] --examples: must be from 2 to 365243, as many dates as there are");
+  refuses([](auto& o) { o.beam = 0; }, "[train_translation] --beam: must be at least 1");
   refuses([](auto& o) { o.tied = "some"; }, "[train_translation] --tied: must be one of none,");
   refuses([](auto& o) { o.placement = Placement::sandwich; },
           "[train_translation] --placement: must be post or pre");
