@@ -32,7 +32,7 @@ void define(CLI::App& app, CommandLine& line) {
 }
 
 std::string title_of(const TrainDigitsOptions& options) {
-  return fmt::format("{}-norm ({}), {} layers of width {}, {}", name(options.placement),
+  return fmt::format("{}-norm ({}), {} layers of width {}\n{}", name(options.placement),
                      options.norm, options.layers, options.width, title_of(options.training));
 }
 
