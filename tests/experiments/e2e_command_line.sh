@@ -3,41 +3,16 @@
 #   e2e_command_line.sh <program> <empty folder to work in>
 set -u
 program=$1 work=$2
-rm -rf "$work" && mkdir -p "$work" && cd "$work" || exit 1
-failures=0 checks=0
-
-fail() {
-  failures=$((failures + 1))
-  echo "FAILED: $*" >&2
-}
+. "$(dirname "$0")/e2e.sh"
+work_in "$work"
 
 tiny() { "$program" --images 2 --layers 1 --width 4 --heads 2 --ffn 3 "$@"; }
 
-# run <command...>: sets code; standard output and error are in the files out and err.
-run() {
-  checks=$((checks + 1))
-  "$@" >out 2>err
-  code=$?
-}
-
-# refused <part of the message> <arguments...>: exit code 2, one line on standard error, nothing
-# on standard output, and nothing computed (--images 1797 with these sizes would take minutes).
+# --images 1797 with these sizes would take minutes.
 refused() {
   part=$1
   shift
-  run timeout 60 "$program" "$@"
-  [ "$code" -eq 2 ] || fail "$*: exit code $code"
-  [ "$(wc -l <err)" -eq 1 ] || fail "$*: $(wc -l <err) lines on standard error: $(cat err)"
-  [ ! -s out ] || fail "$*: standard output is not empty"
-  case $(cat err) in
-    "init_gradients: "*"$part"*) ;;
-    *) fail "$*: \"$part\" is not in: $(cat err)" ;;
-  esac
-}
-
-succeeds() {
-  run "$@"
-  [ "$code" -eq 0 ] || fail "$*: exit code $code: $(cat err)"
+  refused_by "$program" "$part" "$@"
 }
 
 # --- Numbers and names
@@ -117,7 +92,7 @@ tiny --quiet --json /dev/full 2>err
 succeeds "$program" --version
 grep -Eqx 'normlab [0-9]+\.[0-9]+\.[0-9]+' out || fail "--version: $(cat out)"
 succeeds "$program" --help
-[ "$(awk 'length > 80' out)" = "" ] || fail "--help is wider than 80 columns: $(awk 'length > 80' out)"
+narrow --help
 for option in --seeds --layers --profile-layers --width --heads --ffn --images --input-scale \
   --placement --norm --digits --threads --json --quiet --version --help 'Exit code'; do
   grep -q -e "$option" out || fail "--help does not tell of $option"
@@ -163,5 +138,4 @@ else
   echo "no script(1): the progress bar on a terminal is not checked"
 fi
 
-echo "$checks runs, $failures failures"
-[ "$failures" -eq 0 ]
+finish

@@ -3,54 +3,44 @@
 #   e2e_discrepancy.sh <program> <empty folder to work in>
 set -u
 program=$1 work=$2
-rm -rf "$work" && mkdir -p "$work" && cd "$work" || exit 1
-failures=0
-
-fail() {
-  failures=$((failures + 1))
-  echo "FAILED: $*" >&2
-}
+. "$(dirname "$0")/e2e.sh"
+work_in "$work"
 
 small='--rungs article gaussian --layers 2 4 --seeds 0 1 2 --quiet'
 # shellcheck disable=SC2086  # several arguments
-run() { "$program" $small "$@"; }
+tiny() { "$program" $small "$@"; }
 
-run --json whole || fail "a run: exit code $?"
+succeeds tiny --json whole
 
 # Killed as soon as some cells are in the log.
 # shellcheck disable=SC2086
 "$program" $small --threads 1 --resume cells --json never &
 pid=$!
-while kill -0 $pid 2>/dev/null; do
-  [ -f cells ] && [ "$(wc -l <cells)" -ge 4 ] && break
-  sleep 0.01
-done
+wait_for_lines cells 4 $pid
 kill -9 $pid 2>/dev/null
 wait $pid 2>/dev/null
 kept=$(($(wc -l <cells) - 1))
 [ "$kept" -ge 3 ] && [ "$kept" -lt 24 ] || fail "killed too early or too late: $kept cells"
 [ ! -e never ] || fail 'a killed run wrote its result'
 printf '{"cell":{"rung":"article","placem' >>cells # as if it had died while writing
-run --resume cells --json continued || fail "--resume: exit code $?"
+succeeds tiny --resume cells --json continued
 cmp -s whole continued || fail "the continued run's file differs"
 [ "$(wc -l <cells)" -eq 25 ] || fail "$(wc -l <cells) lines for 24 cells and a header"
 
 # Cells of another setting under the same name, as an older ladder may have left, are not taken.
 sed 's/"heads":4/"heads":2/' cells >stale
-run --resume stale --json again || fail "--resume with a stale log: exit code $?"
+succeeds tiny --resume stale --json again
 cmp -s whole again || fail "stale cells were taken"
 [ "$(wc -l <stale)" -eq 49 ] || fail "$(wc -l <stale) lines for 24 stale cells, 24 and a header"
 
 for refused in '--rungs nonsense' '--layers 3' '--layers 2 x' '--json no/such' '--resume whole'; do
   # shellcheck disable=SC2086
-  "$program" $refused >out 2>err
-  [ $? -eq 2 ] && [ "$(wc -l <err)" -eq 1 ] && [ ! -s out ] || fail "$refused: $(cat out err)"
+  refused_by "$program" '' $refused
 done
 
-"$program" --rungs article zero_qk --layers 2 3 --seeds 0 1 --report page.html >out || fail "report"
+succeeds "$program" --rungs article zero_qk --layers 2 3 --seeds 0 1 --report page.html
 grep -q '^zero_qk ' out && grep -q '>zero_qk</th>' page.html || fail "the tables lack a rung"
-"$program" --help >out || fail "--help"
-[ "$(awk 'length > 80' out)" = "" ] || fail "--help is wider than 80 columns"
+succeeds "$program" --help
+narrow --help
 
-echo "$failures failures"
-[ "$failures" -eq 0 ]
+finish

@@ -4,44 +4,22 @@
 #   e2e_programs.sh <folder of the programs> <empty folder to work in>
 set -u
 programs=$1 work=$2
-rm -rf "$work" && mkdir -p "$work" && cd "$work" || exit 1
-failures=0 checks=0
+. "$(dirname "$0")/e2e.sh"
+work_in "$work"
 
-fail() {
-  failures=$((failures + 1))
-  echo "FAILED: $*" >&2
-}
-
-# run <command...>: sets code; standard output and error are in the files out and err.
-run() {
-  checks=$((checks + 1))
-  "$@" >out 2>err
-  code=$?
-}
-
-# refused <program> <part of the message> <arguments...>: exit code 2, one line, nothing computed.
 refused() {
-  program=$1 part=$2
-  shift 2
-  run timeout 20 "$programs/$program" "$@"
-  [ "$code" -eq 2 ] || fail "$program $*: exit code $code"
-  [ "$(wc -l <err)" -eq 1 ] || fail "$program $*: $(wc -l <err) lines on standard error: $(cat err)"
-  [ ! -s out ] || fail "$program $*: standard output is not empty"
-  case $(cat err) in
-    "$program: "*"$part"*) ;;
-    *) fail "$program $*: \"$part\" is not in: $(cat err)" ;;
-  esac
+  program=$1
+  shift
+  refused_by "$programs/$program" "$@"
 }
 
 for program in attention_logits compare_norms norm_card; do
-  run "$programs/$program" --help
-  [ "$code" -eq 0 ] || fail "$program --help: exit code $code"
-  [ "$(awk 'length > 80' out | wc -l)" -eq 0 ] || fail "$program --help is wider than 80 columns"
+  succeeds "$programs/$program" --help
+  narrow "$program --help"
   for word in layernorm dyt --json --report --figures 'Exit code'; do
     grep -qF -e "$word" out || fail "$program --help does not name $word"
   done
-  run "$programs/$program" --version
-  [ "$code" -eq 0 ] || fail "$program --version: exit code $code"
+  succeeds "$programs/$program" --version
   refused "$program" 'not expected' --nonsense
   refused "$program" '--width: must be a whole number' --width -1
   refused "$program" 'cannot be written' --json nowhere/cells.json
@@ -71,23 +49,18 @@ refused compare_norms 'is no log of an experiment' --resume not_a_log
 # A norm and placement that init_gradients did not have from the start.
 for option in '--norm batchnorm' '--norm dyt' '--placement adaln-zero rezero' '--placement deepnorm'; do
   # shellcheck disable=SC2086  # the option and its values
-  run "$programs/init_gradients" --images 2 --layers 2 --seeds 0 --width 8 --heads 2 --ffn 8 $option
-  [ "$code" -eq 0 ] || fail "init_gradients $option: exit code $code: $(cat err)"
+  succeeds "$programs/init_gradients" --images 2 --layers 2 --seeds 0 --width 8 --heads 2 --ffn 8 \
+    $option
 done
 
 # A run that is killed leaves the cells it had; the next one computes the rest and prints the same.
 small='--norm layernorm rmsnorm --placement post pre --layers 6 12 --seeds 0 1 --images 16 --quiet'
 # shellcheck disable=SC2086  # several arguments
-run "$programs/compare_norms" $small --threads 1 --json whole.json
-[ "$code" -eq 0 ] || fail "compare_norms: exit code $code: $(cat err)"
+succeeds "$programs/compare_norms" $small --threads 1 --json whole.json
 # shellcheck disable=SC2086
 "$programs/compare_norms" $small --threads 1 --resume cells.jsonl --json never.json &
 running=$!
-tries=0
-while [ "$(cat cells.jsonl 2>/dev/null | wc -l)" -lt 4 ] && [ $tries -lt 600 ]; do
-  sleep 0.05
-  tries=$((tries + 1))
-done
+wait_for_lines cells.jsonl 4 $running
 kill -9 $running 2>/dev/null
 wait $running 2>/dev/null
 before=$(wc -l <cells.jsonl)
@@ -95,11 +68,9 @@ before=$(wc -l <cells.jsonl)
 [ ! -e never.json ] || fail 'a killed run wrote its result'
 printf '{"cell":{"norm"' >>cells.jsonl # as if it had been killed while writing
 # shellcheck disable=SC2086
-run "$programs/compare_norms" $small --resume cells.jsonl --json resumed.json --threads 2
-[ "$code" -eq 0 ] || fail "resumed: exit code $code: $(cat err)"
+succeeds "$programs/compare_norms" $small --resume cells.jsonl --json resumed.json --threads 2
 cmp -s whole.json resumed.json || fail 'a resumed run differs from an uninterrupted one'
 [ "$(wc -l <cells.jsonl)" -eq 17 ] || fail "the log has $(wc -l <cells.jsonl) lines, not 17"
 refused compare_norms 'belongs to a run of other options' --resume cells.jsonl --images 32
 
-echo "$checks runs, $failures failures"
-[ "$failures" -eq 0 ]
+finish

@@ -3,38 +3,13 @@
 #   e2e_train_digits.sh <program> <empty folder to work in>
 set -u
 program=$1 work=$2
-rm -rf "$work" && mkdir -p "$work" && cd "$work" || exit 1
-failures=0 checks=0
+. "$(dirname "$0")/e2e.sh"
+work_in "$work"
 
-fail() {
-  failures=$((failures + 1))
-  echo "FAILED: $*" >&2
-}
-
-# run <command...>: sets code; standard output and error are in the files out and err.
-run() {
-  checks=$((checks + 1))
-  "$@" >out 2>err
-  code=$?
-}
-
-succeeds() {
-  run "$@"
-  [ "$code" -eq 0 ] || fail "$*: exit code $code: $(cat err)"
-}
-
-# refused <part of the message> <arguments...>: exit code 2, one line, nothing computed.
 refused() {
   part=$1
   shift
-  run timeout 60 "$program" --epochs 100000 "$@"
-  [ "$code" -eq 2 ] || fail "$*: exit code $code"
-  [ "$(wc -l <err)" -eq 1 ] || fail "$*: $(wc -l <err) lines on standard error: $(cat err)"
-  [ ! -s out ] || fail "$*: standard output is not empty"
-  case $(cat err) in
-    "train_digits: "*"$part"*) ;;
-    *) fail "$*: \"$part\" is not in: $(cat err)" ;;
-  esac
+  refused_by "$program" "$part" --epochs 100000 "$@"
 }
 
 tiny() { "$program" --layers 1 --width 8 --epochs 3 --warmup 5 --lr 0.01 --dropout 0.1 --batch-size 64 "$@"; }
@@ -110,9 +85,8 @@ refused '--report: must name another file than --resume' --resume whole.safetens
 refused 'not expected: --wat' --wat
 
 succeeds "$program" --help
-[ "$(awk 'length > 80' out)" = "" ] || fail "--help is wider than 80 columns: $(awk 'length > 80' out)"
+narrow --help
 succeeds tiny --report page.html
 grep -q 'Every epoch' page.html || fail "the page has no table"
 
-echo "$checks runs, $failures failures"
-[ "$failures" -eq 0 ]
+finish
