@@ -43,8 +43,8 @@ mutant("relu lets every gradient through"
 
 mutant("gelu leaves out the slope of Phi"
   core/ops/activation.cpp core/ops/activation.cpp ops/activation
-  [==[(normal_cdf(v) + v * density)]==]
-  [==[normal_cdf(v)]==])
+  [==[to_slope[i] = cdf + v * density;]==]
+  [==[to_slope[i] = cdf;]==])
 
 mutant("mean does not divide the gradient by the count"
   core/ops/reduce.cpp core/ops/reduce.cpp ops/reduce
