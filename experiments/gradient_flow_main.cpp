@@ -39,7 +39,8 @@ void define(CLI::App& app, CommandLine& line) {
                                  "lengths of the warmup in steps; 0: none");
   command_line::add_whole_number(app, "--batch-size", options.batch_size, 1, kMost,
                                  "images per step");
-  command_line::add_whole_number(app, "--steps", options.steps, 1, kMost, "updates");
+  command_line::add_whole_number(app, "--steps", options.steps, 1, kMost,
+                                 "updates before the last look");
   command_line::add_whole_number(app, "--every", options.every, 1, kMost,
                                  "steps from one look to the next");
   app.add_option("--seed", options.seed, "of weights and order")

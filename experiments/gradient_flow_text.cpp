@@ -61,7 +61,10 @@ Json json_of(const Flow& flow) {
                {"records", records},
                {"diverged", nullptr}};
   if (flow.diverged) {
-    json["diverged"] = {{"step", flow.diverged->step}, {"origin", flow.diverged->origin}};
+    json["diverged"] = {{"step", flow.diverged->step},
+                        {"loss", json_number(flow.diverged->loss)},
+                        {"grad_norm", json_number(flow.diverged->grad_norm)},
+                        {"origin", flow.diverged->origin}};
   }
   return json;
 }

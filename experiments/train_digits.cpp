@@ -88,7 +88,8 @@ TrainingTask digits_task(const TrainDigitsOptions& options, const Digits& digits
   };
   std::vector<std::int64_t> counts(static_cast<std::size_t>(kDigitClasses), 0);
   for (const std::int64_t label : data->train.labels) ++counts[static_cast<std::size_t>(label)];
-  task.loss_of_guessing = entropy(counts);
+  task.outcomes = kDigitClasses;
+  task.loss_of_frequencies = entropy(counts);
   task.metadata = {{kOptionsKey, json_of(options).dump()}};
   return task;
 }

@@ -27,7 +27,6 @@ constexpr std::uint64_t kTextSeed = 0;
 constexpr std::int64_t kHeads = 4;            // they divide the width; the ffn is twice as wide
 constexpr std::int64_t kLargest = 999'999;    // of the numbers
 constexpr std::int64_t kSearchedAtOnce = 64;  // sentences
-constexpr std::int64_t kLongestOutput = 100;  // tokens
 
 const std::vector<std::pair<std::string, Tied>>& ties() {
   static const std::vector<std::pair<std::string, Tied>> all{
@@ -126,13 +125,20 @@ std::int64_t count_correct(const Tensor& logits, const std::vector<std::int64_t>
 }
 
 // Of the tokens that the decoder is asked for.
-double loss_of_guessing(const TranslationData& data) {
+double loss_of_frequencies(const TranslationData& data) {
   std::vector<std::int64_t> counts(static_cast<std::size_t>(data.target.size()), 0);
   for (const std::vector<std::int64_t>& sentence : data.train.target) {
     for (const std::int64_t token : sentence) ++counts[static_cast<std::size_t>(token)];
     ++counts[Vocabulary::kEnd];
   }
   return entropy(counts);
+}
+
+// Twice as long as any sentence that it learned to write.
+std::int64_t longest_output(const TranslationData& data) {
+  std::int64_t longest = 0;
+  for (const auto& sentence : data.train.target) longest = std::max(longest, std::ssize(sentence));
+  return 2 * longest + 1;  // with its end
 }
 
 }  // namespace
@@ -210,7 +216,8 @@ TrainingTask translation_task(const TrainTranslationOptions& options,
                                     .ignore_index = Vocabulary::kPad});
     return {loss, count_correct(logits.value(), batch.asked)};
   };
-  task.loss_of_guessing = loss_of_guessing(*data);
+  task.outcomes = data->target.size();
+  task.loss_of_frequencies = loss_of_frequencies(*data);
   task.metadata = {{kOptionsKey, json_of(options).dump()},
                    {"normlab.text", fmt::format("{:016x} {:016x}", fingerprint(data->train.text),
                                                 fingerprint(data->test.text))},
@@ -223,7 +230,7 @@ TranslationScore score_of(TranslationTransformer& model, const TranslationData& 
                           std::int64_t beam) {
   const Sentences& sources = data.test.source;
   const SearchOptions search{.beam_size = beam,
-                             .max_length = kLongestOutput,
+                             .max_length = longest_output(data),
                              .begin = Vocabulary::kBegin,
                              .end = Vocabulary::kEnd,
                              .length_penalty = 0.6};

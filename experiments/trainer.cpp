@@ -79,7 +79,7 @@ Trainer::Trainer(TrainingTask task, const TrainingOptions& options, int threads)
                .warmup = options.warmup,
                .decay = options.schedule,
                .total = steps(),
-               .every = std::max<std::int64_t>(1, steps() / 3)};
+               .every = (steps() + 2) / 3};
   check(options.warmup >= 0 && options.warmup <= steps(), task_.program, "--warmup",
         fmt::format("must be at most the {} steps of the run (0: no warmup)", steps()),
         std::to_string(options.warmup));
@@ -168,8 +168,9 @@ Trainer::Step Trainer::compute_gradients() {
   Step result{sum.loss / predictions, static_cast<double>(sum.correct) / predictions, 0.0};
   result.grad_norm =
       options_.clip > 0.0 ? clip_grad_norm(parameters, options_.clip) : grad_norm(parameters);
-  const bool healthy = std::isfinite(result.grad_norm) &&
-                       result.loss <= kExploded * task_.loss_of_guessing;  // false for NaN
+  const bool healthy =
+      std::isfinite(result.grad_norm) &&
+      result.loss <= kExploded * std::log(static_cast<double>(task_.outcomes));  // false for NaN
   if (!healthy) {
     diverged_ = {step_ + 1, result.loss, result.grad_norm,
                  find_origin(positions, generators_before)};
@@ -223,19 +224,26 @@ void Trainer::end_epoch() {
   const SliceResult tested = sum_of(results);
   record.test_loss = tested.loss / asked;
   record.test_accuracy = static_cast<double>(tested.correct) / asked;
+  if (!std::isfinite(record.test_loss)) {
+    diverged_ = {step_, record.test_loss, record.grad_norm,
+                 "the loss on the test set after this step; the weights have grown too far"};
+    return;
+  }
   epochs_.push_back(record);
 }
 
 TrainingResult run_training(const TrainingTask& task, const TrainingOptions& options, int threads,
-                            const TrainingHooks& hooks, const Safetensors* resume) {
+                            const TrainingHooks& hooks, const Safetensors* resume,
+                            const std::string& resume_name) {
   Trainer trainer(task, options, threads);
-  if (resume != nullptr) trainer.restore(*resume, "--resume");
+  if (resume != nullptr) trainer.restore(*resume, resume_name);
   std::int64_t tokens = 0;
   while (trainer.steps_done() < trainer.steps()) {
     const Trainer::Step step = trainer.step();
     if (trainer.diverged()) break;
     tokens += trainer.tokens_of_last_step();
     if (trainer.at_end_of_epoch()) trainer.end_epoch();
+    if (trainer.diverged()) break;
     const std::int64_t done = trainer.steps_done();
     const bool due = hooks.every > 0 ? done % hooks.every == 0 : trainer.at_end_of_epoch();
     if (hooks.checkpoint && (due || done == trainer.steps())) {

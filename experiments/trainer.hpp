@@ -30,7 +30,8 @@ class Trainer {
   std::int64_t steps_done() const { return step_; }
   std::int64_t steps() const { return options_.epochs * steps_per_epoch_; }
   bool at_end_of_epoch() const { return step_ % steps_per_epoch_ == 0; }
-  // After the last step of an epoch: tests the model and adds to the records.
+  // After the last step of an epoch: tests the model and adds to the records, unless the test says
+  // that the run has diverged.
   void end_epoch();
   const std::vector<EpochRecord>& epochs() const { return epochs_; }
 

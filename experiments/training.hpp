@@ -28,7 +28,7 @@ struct TrainingOptions {
   std::uint64_t seed = 0;
 };
 
-// -sum p ln p of the frequencies p that these counts have: the loss of guessing.
+// -sum p ln p of the frequencies p that these counts have: the loss of who knows no more.
 double entropy(const std::vector<std::int64_t>& counts);
 
 std::vector<std::string> optimizer_names();
@@ -59,9 +59,10 @@ struct TrainingTask {
                      const std::vector<std::int64_t>& positions)>
       pass;
 
-  std::int64_t slice = 16;  // examples that go through the model at a time
+  std::int64_t slice = 16;    // examples that go through the model at a time
+  std::int64_t outcomes = 2;  // that a prediction can have: ln(outcomes) is the loss of guessing
   // Mean loss on the training set of who knows how frequent each outcome is, and nothing else.
-  double loss_of_guessing = 1.0;
+  double loss_of_frequencies = 1.0;
   // Kept in checkpoints: what the task was made from.
   std::map<std::string, std::string> metadata{};
 };
@@ -74,7 +75,8 @@ struct EpochRecord {
   double test_loss = 0.0, test_accuracy = 0.0;    // after the epoch
 };
 
-// The loss or the gradient's norm was not finite, or the loss was above ten times that of guessing.
+// The loss or the gradient's norm was not finite, or the loss was above ten times that of guessing;
+// or the loss on the test set was not finite after this step.
 struct Divergence {
   std::int64_t step = 0;
   double loss = 0.0, grad_norm = 0.0;
@@ -104,7 +106,9 @@ struct TrainingHooks {
 
 // Throws std::invalid_argument for options that do not fit together. The result depends on task and
 // options alone, and not on the threads, on checkpoints, or on whether it was resumed.
+// `resume_name` names the checkpoint in messages.
 TrainingResult run_training(const TrainingTask& task, const TrainingOptions& options, int threads,
-                            const TrainingHooks& hooks = {}, const Safetensors* resume = nullptr);
+                            const TrainingHooks& hooks = {}, const Safetensors* resume = nullptr,
+                            const std::string& resume_name = "--resume");
 
 }  // namespace normlab

@@ -131,7 +131,8 @@ TrainingResult train(const TrainingCommandLine& line, const TrainingTask& task,
       write_safetensors(line.checkpoint, checkpoint);
     };
   }
-  TrainingResult result = run_training(task, line.training, line.threads, hooks, resume);
+  TrainingResult result =
+      run_training(task, line.training, line.threads, hooks, resume, line.resume);
   if (!line.quiet) {
     bar.wipe();
     fmt::print(stderr, "{}: {:.1f} s, {:.0f} tokens per second, at most {:.0f} MB of memory\n",

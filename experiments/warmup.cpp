@@ -89,7 +89,7 @@ void train_run(const WarmupOptions& options, const TrainingTask& task, WarmupRun
     run.curve.push_back(sum / static_cast<double>(kCurveSteps));
     sum = 0.0;
   };
-  run.loss_of_guessing = task.loss_of_guessing;
+  run.loss_of_frequencies = task.loss_of_frequencies;
   run.trained = run_training(task, training_of(options, run.cell), 1, hooks);
   run.known = true;
 }
@@ -105,7 +105,7 @@ std::vector<std::string> warmup_task_names() {
 Outcome outcome_of(const WarmupRun& run) {
   if (run.trained.diverged) return Outcome::diverged;
   const double loss = run.trained.epochs.back().test_loss;
-  return loss > kStuck * run.loss_of_guessing ? Outcome::stuck : Outcome::learned;
+  return loss <= kStuck * run.loss_of_frequencies ? Outcome::learned : Outcome::stuck;
 }
 
 double accuracy_of(const WarmupRun& run) {

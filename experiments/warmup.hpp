@@ -53,14 +53,14 @@ struct WarmupCell {
 struct WarmupRun {
   WarmupCell cell;
   bool known = false;  // trained, or taken from a file
-  double loss_of_guessing = 0.0;
+  double loss_of_frequencies = 0.0;
   std::vector<double> curve{};  // mean training loss of each kCurveSteps steps
   TrainingResult trained{};
 };
 inline constexpr std::int64_t kCurveSteps = 15;
 
 // What became of a run. It is stuck if the test loss at its end is above nine tenths of the loss of
-// guessing, which knows how frequent the labels are and nothing of the input.
+// who knows how frequent the labels are and nothing of the input.
 enum class Outcome { learned, stuck, diverged };
 inline constexpr double kStuck = 0.9;
 Outcome outcome_of(const WarmupRun& run);

@@ -77,10 +77,11 @@ Panel panel(const WarmupResult& result, const Part& part) {
   panel.alt =
       "Small plots of the training loss against the step, one for each placement and warmup.";
   panel.caption = fmt::format(
-      "Mean training loss of {} steps each; a line for each seed. The loss of guessing is {:.2f}.",
+      "Mean training loss of {} steps each; a line for each seed. Who knows only how frequent the "
+      "labels are has {:.2f}.",
       kCurveSteps, std::find_if(result.runs.begin(), result.runs.end(), [&](const WarmupRun& run) {
                      return part.has(run.cell);
-                   })->loss_of_guessing);
+                   })->loss_of_frequencies);
   for (const Placement placement : result.options.placements) {
     for (const std::int64_t warmup : result.options.warmups) {
       Panel::Plot plot{fmt::format("{}, {}", title(placement), warmup_text(warmup)), {}};
@@ -131,7 +132,7 @@ Report report_of(const WarmupResult& result, const std::string& command) {
                  {"batch size", std::to_string(options.batch_size)},
                  {"seeds", fmt::format("{}", fmt::join(options.seeds, ", "))}},
                 {"Read a heat map from top to bottom: what a longer warmup does at one rate.",
-                 "A curve that stays at the loss of guessing belongs to a network that learned "
+                 "A curve that stays at one level belongs to a network that learned "
                  "nothing of its input."},
                 {},
                 {table_of(result)}};

@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kLabel = 24, kColumn = 18;
+constexpr int kLabel = 23, kColumn = 19;
 
 std::string warmup_text(std::int64_t warmup) {
   return warmup == 0 ? "no warmup" : fmt::format("warmup {}", warmup);
@@ -28,15 +28,16 @@ std::string label_of(const WarmupCell& cell) {
                      warmup_text(cell.warmup));
 }
 
-// "62.5 [60.1, 64.2]", or what became of most runs.
+// "62.5 [60.1, 64.2]", with a star if some failed; or what became of most runs.
 std::string entry_of(const WarmupGroup& group) {
   if (group.failed()) {
     const bool diverged = group.diverged >= group.stuck;
-    return fmt::format("{} {}/{}", diverged ? "diverged" : "stuck",
+    return fmt::format("{} {}/{} ", diverged ? "diverged" : "stuck",
                        diverged ? group.diverged : group.stuck, group.runs);
   }
-  return fmt::format("{:.1f} [{:.1f}, {:.1f}]", 100.0 * group.accuracy.median,
-                     100.0 * group.accuracy.smallest, 100.0 * group.accuracy.largest);
+  return fmt::format("{:.1f} [{:.1f}, {:.1f}]{}", 100.0 * group.accuracy.median,
+                     100.0 * group.accuracy.smallest, 100.0 * group.accuracy.largest,
+                     group.stuck + group.diverged > 0 ? '*' : ' ');
 }
 
 std::string header(const std::string& label, const std::vector<double>& rates) {
@@ -145,7 +146,8 @@ std::string text_of(const WarmupResult& result) {
   std::string text = fmt::format(
       "normlab {} | width {}, {} epochs, batches of {}, seeds [{}]\n"
       "Test accuracy in percent: median [min, max] over seeds. stuck n/m: after the\n"
-      "last epoch n of m runs know no more than how frequent the labels are.\n",
+      "last epoch n of m runs know no more than how frequent the labels are. *: so do\n"
+      "some, but not most.\n",
       NORMLAB_VERSION, options.width, options.epochs, options.batch_size,
       fmt::join(options.seeds, ", "));
   for (const std::string& task : options.tasks) {
@@ -188,14 +190,15 @@ Json key_of(const WarmupCell& cell) {
 }
 
 Json json_of(const WarmupRun& run) {
-  Json json = {{"loss_of_guessing", run.loss_of_guessing}, {"curve", json_numbers(run.curve)}};
+  Json json = {{"loss_of_frequencies", run.loss_of_frequencies},
+               {"curve", json_numbers(run.curve)}};
   json.update(json_of(run.trained));
   return json;
 }
 
 void read_run(const Json& json, WarmupRun& run) {
   try {
-    json.at("loss_of_guessing").get_to(run.loss_of_guessing);
+    json.at("loss_of_frequencies").get_to(run.loss_of_frequencies);
     run.curve = numbers_from(json.at("curve"));
     run.trained = parse_result(json);
   } catch (const Json::exception& error) {
@@ -222,7 +225,7 @@ std::string json_lines_of(const WarmupResult& result) {
     lines += Json{{"cell", key},
                   {"outcome", text_of(outcome_of(run))},
                   {"test_accuracy", accuracy_of(run)},
-                  {"loss_of_guessing", run.loss_of_guessing},
+                  {"loss_of_frequencies", run.loss_of_frequencies},
                   {"curve", trained.at("curve")},
                   {"diverged", trained.at("diverged")}}
                  .dump() +

@@ -28,6 +28,10 @@ const Options& checked(const Options& options) {
   check(options.tied != Tied::all || source == target, "TranslationTransformer", "tied",
         "must not be all unless both vocabularies have one size",
         [&] { return fmt::format("all for {} and {}", source, target); });
+  check(
+      nn::norms().at(options.norm).properties.token_independent, "TranslationTransformer", "norm",
+      "must have token_independent among its properties, or a decoder sees what it has to predict",
+      options.norm);
   return options;
 }
 

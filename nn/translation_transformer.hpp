@@ -25,8 +25,9 @@ namespace normlab {
 // no gradient there.
 //
 // Sentences of different lengths make one batch. Padding is put behind them, and hidden from every
-// attention: the result is that of each sentence by itself, as long as the norm keeps sentences
-// apart (NormProperties::batch_independent) and tokens (token_independent).
+// attention: the result is that of each sentence by itself. A norm that mixes tokens
+// (NormProperties::token_independent) would undo that, and show a decoder what it has to predict:
+// it is refused.
 class TranslationTransformer : public Module {
  public:
   // Which matrices are one (Press and Wolf 2017). A tied matrix is one Parameter, its gradient the
@@ -47,8 +48,9 @@ class TranslationTransformer : public Module {
     TiedEmbeddings tied = TiedEmbeddings::none;
     std::int64_t padding = 0;  // its index, in both vocabularies
   };
-  // Throws std::invalid_argument for sizes that do not fit, a norm that is not registered, a
-  // placement that decoders do not have, and embeddings tied across vocabularies of two sizes.
+  // Throws std::invalid_argument for sizes that do not fit, a norm that is not registered or mixes
+  // tokens, a placement that decoders do not have, and embeddings tied across vocabularies of two
+  // sizes.
   TranslationTransformer(const Options& options, Generator& generator);
 
   using Sentences = std::vector<std::vector<std::int64_t>>;

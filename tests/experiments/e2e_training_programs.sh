@@ -47,7 +47,7 @@ printf '{"cell":{"task":"numb' >>runs # as if it had died while writing
 succeeds grid --resume runs --json resumed.json
 cmp -s grid.1.json resumed.json || fail 'the resumed grid differs'
 [ "$(wc -l <runs)" -eq 9 ] || fail "$(wc -l <runs) lines for 8 runs and a header"
-sed '2s/"loss_of_guessing":[^,]*/"loss_of_guessing":null/' runs >broken
+sed '2s/"loss_of_frequencies":[^,]*/"loss_of_frequencies":null/' runs >broken
 for log in broken grid.txt grid.1.json; do
   cp $log before
   run grid --resume $log

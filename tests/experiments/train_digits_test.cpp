@@ -159,6 +159,26 @@ TEST_CASE("train_digits: a divergence is named with its step and the first op, a
   CHECK(exploded.diverged->loss > 23.0);
 }
 
+TEST_CASE("train_digits: weights that the last update has blown up are a divergence, too") {
+  TrainDigitsOptions options = tiny();
+  options.training.optimizer = "sgd";
+  options.training.clip = 0.0;
+  options.training.warmup = 0;
+  options.training.lr = 1e300;
+  options.training.epochs = 1;
+  options.training.batch_size = 100;  // the only step of the run
+  int checkpoints = 0;
+  TrainingHooks hooks;
+  hooks.checkpoint = [&](const Safetensors&) { ++checkpoints; };
+  hooks.trained = [](Module&) { FAIL("nothing was learned"); };
+  const TrainingResult result = train(options, hooks);
+  REQUIRE(result.diverged.has_value());
+  CHECK(result.diverged->step == 1);
+  CHECK(result.diverged->origin.starts_with("the loss on the test set"));
+  CHECK(result.epochs.empty());
+  CHECK(checkpoints == 0);
+}
+
 TEST_CASE("train_digits: text, JSON and page of a result") {
   const TrainingResult result = train(tiny());
   std::istringstream text(text_of(result));

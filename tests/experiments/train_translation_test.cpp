@@ -171,7 +171,7 @@ TEST_CASE("train_translation: guessing knows how frequent the tokens are") {
   }
   double expected = 0.0;
   for (const auto& [token, count] : counts) expected += count / all * std::log(all / count);
-  const double loss = translation_task(options, data).loss_of_guessing;
+  const double loss = translation_task(options, data).loss_of_frequencies;
   CHECK(std::abs(loss - expected) <= 1e-12 * expected);
 }
 

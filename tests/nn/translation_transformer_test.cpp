@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "core/ops/cross_entropy.hpp"
+#include "nn/norms.hpp"
 #include "nn/optim/optimizer.hpp"
 #include "tests/nn/translation_transformer_cases.hpp"
 
@@ -236,4 +237,32 @@ TEST_CASE("TranslationTransformer: sizes, sentences and uses that do not fit are
                 "for 2");
   refuses_batch({{6}}, {{1}}, "[gather_rows] rows: must lie in [0, 6), got 6");
   CHECK_THROWS_AS(output_of(*model, random({2, 3, 6})), std::logic_error);
+}
+
+TEST_CASE("TranslationTransformer: a norm that shows a decoder what it has to predict is refused") {
+  Generator generator(0);
+  for (const std::string& norm : nn::norms().names()) {
+    CAPTURE(norm);
+    const TranslationTransformer::Options options{.source_vocabulary = 5,
+                                                  .target_vocabulary = 5,
+                                                  .layers = 1,
+                                                  .width = 8,
+                                                  .heads = 2,
+                                                  .ffn = 8,
+                                                  .norm = norm,
+                                                  .dropout = 0.0};
+    if (!nn::norms().at(norm).properties.token_independent) {
+      CHECK_THROWS_WITH_AS(TranslationTransformer(options, generator),
+                           doctest::Contains("must have token_independent among its properties"),
+                           std::invalid_argument);
+      continue;
+    }
+    // Of two targets that differ in their last token, the logits before it are the same.
+    TranslationTransformer model(options, generator);
+    Tape tape;
+    const Tensor one = model.forward(tape, {{1, 2}}, {{1, 2, 3}}).value();
+    const Tensor other = model.forward(tape, {{1, 2}}, {{1, 2, 4}}).value();
+    for (std::int64_t i = 0; i < 2 * 5; ++i) CHECK(one.data()[i] == other.data()[i]);
+    CHECK(one.data()[2 * 5] != other.data()[2 * 5]);
+  }
 }
