@@ -23,7 +23,20 @@ Range widened(Range range, bool log, bool from_zero) {
   return {zero ? 0.0 : range.low - margin, range.high + margin};
 }
 
+// Round numbers at even distances, about four of them.
+std::vector<double> even_ticks(const Range& range) {
+  const double raw = (range.high - range.low) / 4.0;
+  const double power = std::pow(10.0, std::floor(std::log10(raw)));
+  const double step = power * (raw / power > 5.0 ? 10.0 : raw / power > 2.0 ? 5.0 : 2.0);
+  std::vector<double> ticks;
+  for (double i = std::ceil(range.low / step); i * step <= range.high; ++i) {
+    ticks.push_back(i * step);
+  }
+  return ticks;
+}
+
 // 1, 2 and 5 times powers of ten; over many decades only the powers, at most about eight of them.
+// Where fewer than two lie in the range, it is so short that even ticks do.
 std::vector<double> log_ticks(const Range& range, double room) {
   const double decades = std::log10(range.high / range.low);
   const int step = std::max(1, static_cast<int>(std::ceil(decades / (8.0 * room))));
@@ -36,7 +49,7 @@ std::vector<double> log_ticks(const Range& range, double room) {
       if (tick >= range.low && tick <= range.high) ticks.push_back(tick);
     }
   }
-  return ticks;
+  return ticks.size() < 2 ? even_ticks(range) : ticks;
 }
 
 // Depths and layers are few and whole: each is a tick of its own, unless they would collide.

@@ -68,7 +68,7 @@ class FlowRun {
 
   void run() {
     for (std::int64_t step = 0; step <= options_.steps; ++step) {
-      const bool look = step % options_.every == 0;
+      const bool look = step % options_.every == 0 || step == options_.steps;
       FlowRecord record{.step = step};
       if (look) record.stream = stream();
       record.loss = trainer_.compute_gradients().loss;

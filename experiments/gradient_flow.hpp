@@ -21,7 +21,7 @@ struct GradientFlowOptions {
   std::string optimizer = "adam";
   double rate = 2e-3;                         // the peak, constant after the warmup
   std::vector<std::int64_t> warmups{0, 100};  // steps
-  std::int64_t steps = 500, every = 20;       // a look before step 0, `every`, ... `steps`
+  std::int64_t steps = 500, every = 20;       // a look at 0, `every`, ... and `steps`
   std::uint64_t seed = 0;
 };
 

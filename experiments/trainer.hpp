@@ -22,7 +22,8 @@ class Trainer {
   };
   // One update, unless the run has diverged; the weights are then those before.
   Step step();
-  // Its two halves, for those who look at the gradients in between.
+  // Its two halves, for those who look at the gradients in between. Each gradient counts in the
+  // epoch's record and draws random numbers: one update for each, unless the run has diverged.
   Step compute_gradients();
   void update();
   const std::optional<Divergence>& diverged() const { return diverged_; }

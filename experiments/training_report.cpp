@@ -20,19 +20,18 @@ Series curve(const TrainingResult& result, const std::string& label, double Epoc
 
 std::vector<Figure> figures_of(const TrainingResult& result, const std::string& thing) {
   Figure loss{"loss", "Loss", "epoch", "cross-entropy", false, true, {}, {}, {}};
-  loss.alt = fmt::format(
-      "Two falling lines: the loss on training and on test {}s, against the epoch.", thing);
+  loss.alt =
+      fmt::format("Two lines: the loss on training and on test {}s, against the epoch.", thing);
   loss.caption = fmt::format(
-      "Mean cross-entropy: on the training {0}s over the epoch, with dropout; on the test {0}s "
-      "after it, without.",
+      "Mean cross-entropy: on the training {0}s over the epoch, with what dropout and label "
+      "smoothing there are; on the test {0}s after it, without.",
       thing);
   loss.series = {curve(result, "training", &EpochRecord::train_loss, 1.0),
                  curve(result, "test", &EpochRecord::test_loss, 1.0)};
   Figure accuracy{"accuracy", "Accuracy", "epoch", "right, in percent", false, false, {}, {}, {}};
   accuracy.alt =
-      fmt::format("Two rising lines: the share of {}s that are classified rightly.", thing);
-  accuracy.caption =
-      fmt::format("Share of {}s classified rightly, measured as the losses are.", thing);
+      fmt::format("Two lines: the share of {}s that are right, against the epoch.", thing);
+  accuracy.caption = fmt::format("Share of {}s that are right, measured as the losses are.", thing);
   accuracy.series = {curve(result, "training", &EpochRecord::train_accuracy, 100.0),
                      curve(result, "test", &EpochRecord::test_accuracy, 100.0)};
   Figure gradient{"gradient",
@@ -114,7 +113,8 @@ Report training_report(const std::string& title, const std::string& command,
                                           result.diverged->origin));
   } else {
     report.look_for.push_back(fmt::format(
-        "The gap between the two losses is what the model learned of the training {}s alone.",
+        "Where the share of training {0}s that are right rises on and that of test {0}s does not, "
+        "the model learns the training set by heart.",
         thing));
   }
   return report;

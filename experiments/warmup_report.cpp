@@ -32,7 +32,8 @@ struct Part {
 HeatMap::Cell cell_of(const WarmupGroup& group) {
   if (group.diverged * 2 > group.runs) return {.text = "div"};
   const double percent = 100.0 * group.accuracy.median;
-  return {percent, group.failed() ? "stuck" : fmt::format("{:.0f}", percent)};
+  if (group.failed()) return {.text = "stuck"};
+  return {percent, fmt::format("{:.0f}", percent)};
 }
 
 // Final accuracy over rate and warmup, of one placement.

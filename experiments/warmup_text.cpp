@@ -1,6 +1,5 @@
 // What warmup prints, and its JSON lines. Tested by tests/experiments/warmup_test.cpp.
 #include <algorithm>
-#include <optional>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -47,22 +46,22 @@ std::string header(const std::string& label, const std::vector<double>& rates) {
   return line + "\n";
 }
 
-// The medians of one task and depth, by what else the groups differ in.
-class Medians {
+// The groups of one task and depth, by what else they differ in.
+class Groups {
  public:
-  Medians(const std::vector<WarmupGroup>& groups, const std::string& task, std::int64_t layers)
+  Groups(const std::vector<WarmupGroup>& groups, const std::string& task, std::int64_t layers)
       : groups_(groups), task_(task), layers_(layers) {}
 
-  std::optional<double> at(Placement placement, const std::string& optimizer, std::int64_t warmup,
-                           double rate) const {
+  const WarmupGroup* at(Placement placement, const std::string& optimizer, std::int64_t warmup,
+                        double rate) const {
     for (const WarmupGroup& each : groups_) {
       const WarmupCell& cell = each.cell;
       if (cell.task == task_ && cell.layers == layers_ && cell.placement == placement &&
           cell.optimizer == optimizer && cell.warmup == warmup && cell.rate == rate) {
-        return each.accuracy.median;
+        return &each;
       }
     }
-    return std::nullopt;
+    return nullptr;
   }
 
  private:
@@ -71,26 +70,28 @@ class Medians {
   std::int64_t layers_;
 };
 
-// One comparison of two groups at every rate; nothing if the grid has not both.
+// One comparison of two groups at every rate; nothing if the grid has not both. Of two that failed
+// the accuracies say nothing.
 template <typename A, typename B>
 std::string compare(const std::string& label, const std::vector<double>& rates, A of, B against) {
   std::string line = fmt::format("{:<{}}", label, kLabel);
-  bool any = false;
   for (const double rate : rates) {
-    const std::optional<double> a = of(rate), b = against(rate);
-    any = any || (a && b);
-    line += fmt::format("{:>{}}", a && b ? fmt::format("{:+.1f}", 100.0 * (*a - *b)) : "", kColumn);
+    const WarmupGroup *a = of(rate), *b = against(rate);
+    if (a == nullptr || b == nullptr) return "";
+    const double points = 100.0 * (a->accuracy.median - b->accuracy.median);
+    line += fmt::format("{:>{}}", a->failed() && b->failed() ? "-" : fmt::format("{:+.1f}", points),
+                        kColumn);
   }
-  return any ? line + "\n" : "";
+  return line + "\n";
 }
 
 // The comparisons of the source article and of Xiong et al., in points of accuracy.
-std::string comparisons(const WarmupOptions& options, const Medians& medians) {
+std::string comparisons(const WarmupOptions& options, const Groups& groups) {
   const std::vector<double>& rates = options.rates;
   const std::int64_t longest = *std::max_element(options.warmups.begin(), options.warmups.end());
   const auto at = [&](Placement placement, const char* optimizer, std::int64_t warmup) {
-    return [&medians, placement, optimizer, warmup](double rate) {
-      return medians.at(placement, optimizer, warmup, rate);
+    return [&groups, placement, optimizer, warmup](double rate) {
+      return groups.at(placement, optimizer, warmup, rate);
     };
   };
   std::string text;
@@ -172,7 +173,7 @@ std::string text_of(const WarmupResult& result) {
         }
         text += "\n";
       }
-      const std::string compared = comparisons(options, Medians(groups, task, layers));
+      const std::string compared = comparisons(options, Groups(groups, task, layers));
       if (!compared.empty()) {
         text += "\n";
         text += header("differences, in points", options.rates) + compared;

@@ -6,6 +6,8 @@
 // What a trained model makes of a sentence. Both in evaluation mode, whatever mode the model is in
 // (which it is left in), without recording gradients, and with every source read once.
 //
+// No keys and values are kept from token to token: each step reads the whole output so far again.
+//
 // The result is one output for each source, without begin and end token. The padding index is never
 // chosen: as a part of an output it would be hidden from what comes after it.
 namespace normlab {

@@ -54,7 +54,8 @@ class TranslationTransformer : public Module {
   TranslationTransformer(const Options& options, Generator& generator);
 
   using Sentences = std::vector<std::vector<std::int64_t>>;
-  // One target for each source; what begins and ends a sentence is among its tokens. Throws
+  // One target for each source, as the decoder reads it: the begin token and then the sentence,
+  // without its end, which is what the last position is asked for. Throws
   // std::invalid_argument for what `padded` refuses and for indices beyond the vocabulary.
   Var forward(Tape& tape, const Sentences& source, const Sentences& target);
   // Throws std::logic_error: a source needs a target.

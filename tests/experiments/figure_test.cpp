@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <limits>
@@ -166,4 +167,21 @@ TEST_CASE("svg_of: the real gnuplot draws every series, twice the same") {
   CHECK_FALSE(contains(svg, "<b "));
   CHECK(contains(svg, "&lt;b onload="));
   CHECK_FALSE(std::filesystem::exists("pwned"));
+}
+
+TEST_CASE("figure: a logarithmic axis has at least two labels, however short its range") {
+  for (const double low : {2.2, 0.031, 6.1, 1.0, 7e4}) {
+    for (const double factor : {1.02, 1.1, 1.4, 2.0, 9.0}) {
+      CAPTURE(low);
+      CAPTURE(factor);
+      Figure figure = sample_figure("short");
+      figure.log_y = true;
+      figure.series = {{"a", Series::Kind::points, {1.0, 2.0}, {low, low * factor}}};
+      const std::string script = gnuplot_script(figure);
+      const std::size_t begin = script.find("set ytics (");
+      REQUIRE(begin != std::string::npos);
+      const std::string ticks = script.substr(begin, script.find('\n', begin) - begin);
+      CHECK(std::count(ticks.begin(), ticks.end(), '\'') >= 2 * 2);
+    }
+  }
 }
