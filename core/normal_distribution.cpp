@@ -24,7 +24,7 @@ namespace normlab {
 namespace {
 
 constexpr double kReach = 9.0, kPerUnit = 32.0;
-constexpr int kPoints = 2 * 9 * 32 + 1;
+constexpr int kPoints = static_cast<int>(2.0 * kReach * kPerUnit) + 1;
 constexpr int kTerms = 10;  // after p_0
 
 struct Point {

@@ -51,7 +51,7 @@ Figure depth_figure(const DiscrepancyResult& result, Placement placement) {
   Figure figure{fmt::format("discrepancy_depth_{}", name(placement)),
                 fmt::format("Last layer against depth, {}-norm", name(placement)),
                 "layers L (logarithmic)",
-                "gradient norm of the last W2 / shallowest",
+                "last W2's gradient, relative",
                 true,
                 true,
                 {},

@@ -101,13 +101,14 @@ Figure stream_figure(const LemmaResult& result, Placement placement) {
 
 Table claims_table(const LemmaResult& result) {
   Table table{"Claims, measured ± standard error over seeds",
-              {"claim", "measured", "claimed", "mean-field", "verdict", "statement"},
+              {"claim", "statement", "measured", "claimed", "mean-field", "verdict"},
               {}};
   for (const Claim& claim : result.claims) {
-    table.rows.push_back(
-        {claim.title, fmt::format("{:.4f} ± {:.4f}", claim.measured.mean, claim.measured.error),
-         claimed_text(claim), std::isnan(claim.theory) ? "" : fmt::format("{:.4f}", claim.theory),
-         verdict_text(claim), claim.statement});
+    table.rows.push_back({claim.title, claim.statement,
+                          fmt::format("{:.4f} ± {:.4f}", claim.measured.mean, claim.measured.error),
+                          claimed_text(claim),
+                          std::isnan(claim.theory) ? "" : fmt::format("{:.4f}", claim.theory),
+                          verdict_text(claim)});
   }
   return table;
 }
@@ -147,23 +148,24 @@ std::vector<Figure> figures_of(const LemmaResult& result) {
 
 Report report_of(const LemmaResult& result, const std::string& command) {
   const MeanFieldSetting& s = result.options.setting;
-  return {"The lemmas of Xiong et al., measured",
-          command,
-          {{"normlab", NORMLAB_VERSION},
-           {"width d where the depth varies", std::to_string(s.width)},
-           {"depths L", fmt::format("{}", fmt::join(result.options.depths, ", "))},
-           {"widths d, at L = 6", fmt::format("{}", fmt::join(result.options.widths, ", "))},
-           {"tokens of a sequence", std::to_string(s.tokens)},
-           {"sequences", std::to_string(s.sequences)},
-           {"classes", std::to_string(s.classes)},
-           {"input correlation", fmt::format("{:g}", s.input.within)},
-           {"seeds", fmt::format("0 to {}", result.options.seeds - 1)}},
-          {"Lemmas 1 to 3 are statements about expectations in this very setting, and hold.",
-           "Theorem 1 is an upper bound. Read as a law, post-norm's gradient would be the same at "
-           "every depth and pre-norm's fall like 1/√L. The exponents say how far that is so, and "
-           "the mean-field theory, in the column beside, what they should be instead."},
-          figures_of(result),
-          {claims_table(result), norms_table(result, true), norms_table(result, false)}};
+  return {
+      "The lemmas of Xiong et al., measured",
+      command,
+      {{"normlab", NORMLAB_VERSION},
+       {"width d where the depth varies", std::to_string(s.width)},
+       {"depths L", fmt::format("{}", fmt::join(result.options.depths, ", "))},
+       {"widths d, at L = 6", fmt::format("{}", fmt::join(result.options.widths, ", "))},
+       {"tokens of a sequence", std::to_string(s.tokens)},
+       {"sequences", std::to_string(s.sequences)},
+       {"classes", std::to_string(s.classes)},
+       {"input correlation", fmt::format("{:g}", s.input.within)},
+       {"seeds", fmt::format("0 to {}", result.options.seeds - 1)}},
+      {"Lemmas 1 to 3 are statements about expectations in this very setting, and have to hold.",
+       "Theorem 1 is an upper bound. Read as a law, post-norm's gradient would be the same at "
+       "every depth and pre-norm's fall like 1/√L. The exponents say how far that is so, and "
+       "the mean-field theory, in the column beside, what they should be instead."},
+      figures_of(result),
+      {claims_table(result), norms_table(result, true), norms_table(result, false)}};
 }
 
 }  // namespace normlab

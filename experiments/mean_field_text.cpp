@@ -56,7 +56,7 @@ std::string gradients_table(const PlacementComparison& comparison) {
       name(comparison.setting.placement));
   for (const WeightName& weight : kWeights) text += fmt::format(" {:>6} {:<18}", weight.name, "");
   text += "\n  ";
-  for (std::size_t i = 0; i < std::size(kWeights); ++i) text += " theory   mean error ratio";
+  for (std::size_t i = 0; i < std::size(kWeights); ++i) text += " theory    rms error ratio";
   text += "\n";
   for (std::size_t block = 0; block < comparison.blocks.size(); ++block) {
     text += fmt::format("{:2}", block + 1);

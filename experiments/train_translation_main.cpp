@@ -92,7 +92,9 @@ std::string text_of(const TranslationScore& score, const TranslationData& data) 
   std::string text = fmt::format("{}\n{}\nexact match {:.2f} % of {} sentences\n", bleu,
                                  bleu_signature(1), 100.0 * score.exact, score.translations.size());
   for (std::size_t i = 0; i < std::min(kShown, score.translations.size()); ++i) {
-    text += fmt::format("  {}\n    {}\n", data.test.text.source[i], score.translations[i]);
+    const std::string& output = score.translations[i];
+    text += fmt::format("  {}\n  -> {}\n", data.test.text.source[i],
+                        output.empty() ? "(nothing)" : output);
   }
   return text;
 }
