@@ -21,7 +21,7 @@ DiscrepancyResult answer() {
     }
   }
   options.seeds.clear();
-  for (std::uint64_t seed = 100; seed < 124; ++seed) options.seeds.push_back(seed);
+  for (std::uint64_t seed = 100; seed < 196; ++seed) options.seeds.push_back(seed);
   return run_discrepancy(options, 2);
 }
 
