@@ -1,11 +1,12 @@
 // Tested by tests/experiments/gradient_flow_test.cpp.
 #include "experiments/gradient_flow.hpp"
 
-#include <cmath>
+#include <functional>
 
 #include <fmt/format.h>
 
 #include "core/check.hpp"
+#include "core/ops/map.hpp"
 #include "experiments/option_checks.hpp"
 #include "experiments/train_digits.hpp"
 #include "experiments/trainer.hpp"
@@ -36,30 +37,15 @@ TrainDigitsOptions training_of(const GradientFlowOptions& options, Placement pla
   return training;
 }
 
-double norm_of(const Tensor& tensor) {
-  double sum = 0.0;
-  for (const double value : tensor.values()) sum += value * value;
-  return std::sqrt(sum);
-}
-
-double distance(const Tensor& a, const Tensor& b) {
-  double sum = 0.0;
-  for (std::int64_t i = 0; i < a.numel(); ++i) {
-    const double difference = a.data()[i] - b.data()[i];
-    sum += difference * difference;
-  }
-  return std::sqrt(sum);
-}
-
 // One run, looked at from step to step.
 class FlowRun {
  public:
-  FlowRun(const GradientFlowOptions& options, Flow& flow)
+  FlowRun(const GradientFlowOptions& options, const Digits& digits, Flow& flow)
       : options_(options),
         flow_(flow),
-        task_(digits_task(training_of(options, flow.placement, flow.warmup), load_digits(),
-                          kProgram)),
-        trainer_(task_, training_of(options, flow.placement, flow.warmup).training, 1) {
+        training_(training_of(options, flow.placement, flow.warmup)),
+        task_(digits_task(training_, digits, kProgram)),
+        trainer_(task_, training_.training, 1) {
     for (std::int64_t block = 0; block < options.layers; ++block) {
       w2_.push_back(
           &trainer_.model().parameter(fmt::format("encoder.layers.{}.linear2.weight", block)));
@@ -79,7 +65,6 @@ class FlowRun {
         note_updates(record);
         flow_.records.push_back(std::move(record));
       }
-      if (trainer_.at_end_of_epoch()) trainer_.end_epoch();
     }
   }
 
@@ -87,16 +72,16 @@ class FlowRun {
   void note_gradients(FlowRecord& record) {
     before_.clear();
     for (const Parameter* each : w2_) {
-      record.w2_grad_norm.push_back(norm_of(each->grad));
-      before_.push_back(Tensor(each->value.shape(), each->value.values()));
+      record.w2_grad_norm.push_back(norm(each->grad));
+      before_.push_back(each->value);
     }
   }
 
   void note_updates(FlowRecord& record) {
     record.rate = trainer_.rate_of_last_step();
     for (std::size_t block = 0; block < w2_.size(); ++block) {
-      record.w2_update_ratio.push_back(distance(w2_[block]->value, before_[block]) /
-                                       norm_of(before_[block]));
+      const Tensor change = zip(w2_[block]->value, before_[block], std::minus<>{});
+      record.w2_update_ratio.push_back(norm(change) / norm(before_[block]));
     }
   }
 
@@ -106,8 +91,8 @@ class FlowRun {
     model.eval();
     model.set_tap(
         [&](const std::string&, const Var& x) {
-          const double norm = norm_of(x.value());
-          sizes.push_back(norm * norm / static_cast<double>(x.value().numel()));
+          const double size = norm(x.value());
+          sizes.push_back(size * size / static_cast<double>(x.value().numel()));
         },
         {"input"});
     std::vector<std::int64_t> probe(static_cast<std::size_t>(kProbeImages));
@@ -122,10 +107,11 @@ class FlowRun {
 
   const GradientFlowOptions& options_;
   Flow& flow_;
+  TrainDigitsOptions training_;
   TrainingTask task_;
   Trainer trainer_;
   std::vector<Parameter*> w2_;
-  std::vector<Tensor> before_;
+  std::vector<Tensor> before_;  // W2 before the update, which writes to a buffer of its own
 };
 
 }  // namespace
@@ -143,11 +129,12 @@ void check_options(const GradientFlowOptions& options) {
   check(options.every >= 1, kProgram, "--every", "must be at least 1",
         [&] { return std::to_string(options.every); });
   // What is left, such as a norm that does not fit the width, the model says.
+  const Digits digits = load_digits();
   GradientFlowOptions shallow = options;
   shallow.layers = 1;
   for (const Placement placement : options.placements) {
     Flow flow{placement, 0};
-    const FlowRun run(shallow, flow);
+    const FlowRun run(shallow, digits, flow);
   }
 }
 
@@ -158,9 +145,10 @@ GradientFlowResult run_gradient_flow(const GradientFlowOptions& options, int thr
   for (const Placement placement : options.placements) {
     for (const std::int64_t warmup : options.warmups) result.flows.push_back({placement, warmup});
   }
+  const Digits digits = load_digits();
   std::vector<Job> jobs;
   for (Flow& flow : result.flows) {
-    jobs.push_back({1.0, [&options, &flow] { FlowRun(options, flow).run(); }});
+    jobs.push_back({1.0, [&] { FlowRun(options, digits, flow).run(); }});
   }
   run_jobs(jobs, threads, progress);
   return result;

@@ -5,13 +5,14 @@
 
 #include <fmt/format.h>
 
+#include "experiments/training_report.hpp"
+
 namespace normlab {
 
 namespace {
 
 std::string label_of(const Flow& flow) {
-  return fmt::format("{}, {}", name(flow.placement),
-                     flow.warmup == 0 ? "no warmup" : fmt::format("warmup {}", flow.warmup));
+  return fmt::format("{}, {}", name(flow.placement), warmup_text(flow.warmup));
 }
 
 Series line(const std::string& label) { return {label, Series::Kind::band, {}, {}, {}, {}}; }

@@ -4,6 +4,8 @@
 
 #include "experiments/gradient_flow.hpp"
 #include "experiments/json_number.hpp"
+#include "experiments/training_json.hpp"
+#include "experiments/training_report.hpp"
 
 namespace normlab {
 
@@ -37,10 +39,7 @@ std::string table_of(const GradientFlowOptions& options, const Flow& flow) {
   for (std::size_t i = 0; i < flow.records.size(); ++i) {
     if (i % stride == 0 || i + 1 == flow.records.size()) text += row_of(flow.records[i]);
   }
-  if (flow.diverged) {
-    text += fmt::format("diverged at step {}: loss {:g}, gradient norm {:g}\n", flow.diverged->step,
-                        flow.diverged->loss, flow.diverged->grad_norm);
-  }
+  if (flow.diverged) text += text_of(*flow.diverged);
   return text;
 }
 
@@ -56,17 +55,10 @@ Json json_of(const FlowRecord& record) {
 Json json_of(const Flow& flow) {
   Json records = Json::array();
   for (const FlowRecord& each : flow.records) records.push_back(json_of(each));
-  Json json = {{"placement", name(flow.placement)},
-               {"warmup", flow.warmup},
-               {"records", records},
-               {"diverged", nullptr}};
-  if (flow.diverged) {
-    json["diverged"] = {{"step", flow.diverged->step},
-                        {"loss", json_number(flow.diverged->loss)},
-                        {"grad_norm", json_number(flow.diverged->grad_norm)},
-                        {"origin", flow.diverged->origin}};
-  }
-  return json;
+  return {{"placement", name(flow.placement)},
+          {"warmup", flow.warmup},
+          {"records", records},
+          {"diverged", json_of(flow.diverged)}};
 }
 
 }  // namespace

@@ -53,12 +53,6 @@ std::string norms_table(const LemmaResult& result, bool in_depth) {
   return text;
 }
 
-Json number_list(const std::vector<double>& values) {
-  Json list = Json::array();
-  for (double value : values) list.push_back(json_number(value));
-  return list;
-}
-
 Json json_of(const LemmaCell& cell) {
   std::vector<double> stream;
   for (const BlockMoments& block : cell.measured.blocks) stream.push_back(block.after_ffn.same);
@@ -67,8 +61,8 @@ Json json_of(const LemmaCell& cell) {
           {"width", cell.width},
           {"seed", cell.seed},
           {"w2_last_norm", json_number(cell.last_w2())},
-          {"after_ffn", number_list(stream)},
-          {"last_sizes", number_list(cell.measured.last_sizes)}};
+          {"after_ffn", json_numbers(stream)},
+          {"last_sizes", json_numbers(cell.measured.last_sizes)}};
 }
 
 Json json_of(const Claim& claim) {

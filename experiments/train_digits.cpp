@@ -1,7 +1,6 @@
 // Tested by tests/experiments/train_digits_test.cpp.
 #include "experiments/train_digits.hpp"
 
-#include <algorithm>
 #include <memory>
 
 #include <nlohmann/json.hpp>
@@ -22,16 +21,6 @@ constexpr double kTrainShare = 0.8;
 constexpr std::uint64_t kSplitSeed = 0;
 constexpr std::int64_t kPatchSide = 2;
 constexpr std::int64_t kTokensPerImage = (kDigitSide / kPatchSide) * (kDigitSide / kPatchSide);
-
-std::int64_t argmax_matches(const Tensor& logits, const std::vector<std::int64_t>& labels) {
-  std::int64_t matches = 0;
-  const std::int64_t classes = logits.width();
-  for (std::size_t row = 0; row < labels.size(); ++row) {
-    const double* first = logits.data() + static_cast<std::int64_t>(row) * classes;
-    if (std::max_element(first, first + classes) - first == labels[row]) ++matches;
-  }
-  return matches;
-}
 
 Digits scaled(Digits digits) {
   for (double& pixel : digits.images.mutable_values()) pixel = pixel / 8.0 - 1.0;
@@ -84,7 +73,7 @@ TrainingTask digits_task(const TrainDigitsOptions& options, const Digits& digits
         (part == TrainingTask::Part::train ? data->train : data->test).select(positions);
     const Var logits = model.forward(tape.constant(batch.images));
     return {cross_entropy(logits, batch.labels, {.reduction = Reduction::sum}),
-            argmax_matches(logits.value(), batch.labels)};
+            count_right(logits.value(), batch.labels)};
   };
   std::vector<std::int64_t> counts(static_cast<std::size_t>(kDigitClasses), 0);
   for (const std::int64_t label : data->train.labels) ++counts[static_cast<std::size_t>(label)];

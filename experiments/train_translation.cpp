@@ -9,6 +9,7 @@
 
 #include "core/check.hpp"
 #include "core/ops/cross_entropy.hpp"
+#include "data/number_names.hpp"
 #include "experiments/training_json.hpp"
 #include "nn/translation_decoding.hpp"
 
@@ -25,7 +26,6 @@ constexpr const char* kOptionsKey = "normlab.train_translation";
 constexpr double kTrainShare = 0.9;
 constexpr std::uint64_t kTextSeed = 0;
 constexpr std::int64_t kHeads = 4;            // they divide the width; the ffn is twice as wide
-constexpr std::int64_t kLargest = 999'999;    // of the numbers
 constexpr std::int64_t kSearchedAtOnce = 64;  // sentences
 
 const std::vector<std::pair<std::string, Tied>>& ties() {
@@ -45,7 +45,7 @@ ParallelText text_of(const TrainTranslationOptions& options, const TextFiles& fi
                      Generator& generator) {
   if (!files.source.empty()) return read_parallel_text(files.source, files.target);
   if (options.text == "dates") return date_pairs(options.examples, generator);
-  return number_pairs(options.examples, kLargest, generator);
+  return number_pairs(options.examples, kLargestNamedNumber, generator);
 }
 
 Vocabulary vocabulary_of(const TrainTranslationOptions& options,
@@ -95,33 +95,17 @@ struct Batch {
 
 Batch batch_of(const TranslationData::Part& part, const std::vector<std::int64_t>& positions) {
   Batch batch;
-  std::size_t longest = 0;
+  Sentences asked;
   for (const std::int64_t position : positions) {
     const auto i = static_cast<std::size_t>(position);
     batch.source.push_back(part.source[i]);
-    std::vector<std::int64_t> read = part.target[i];
-    read.insert(read.begin(), Vocabulary::kBegin);
-    longest = std::max(longest, read.size());
-    batch.read.push_back(std::move(read));
+    batch.read.push_back(part.target[i]);
+    batch.read.back().insert(batch.read.back().begin(), Vocabulary::kBegin);
+    asked.push_back(part.target[i]);
+    asked.back().push_back(Vocabulary::kEnd);
   }
-  for (const std::vector<std::int64_t>& read : batch.read) {
-    std::vector<std::int64_t> asked(read.begin() + 1, read.end());
-    asked.push_back(Vocabulary::kEnd);
-    asked.resize(longest, Vocabulary::kPad);
-    batch.asked.insert(batch.asked.end(), asked.begin(), asked.end());
-  }
+  batch.asked = padded("target", asked, Vocabulary::kPad).tokens;
   return batch;
-}
-
-std::int64_t count_correct(const Tensor& logits, const std::vector<std::int64_t>& asked) {
-  std::int64_t correct = 0;
-  const std::int64_t classes = logits.width();
-  for (std::size_t row = 0; row < asked.size(); ++row) {
-    if (asked[row] == Vocabulary::kPad) continue;
-    const double* first = logits.data() + static_cast<std::int64_t>(row) * classes;
-    correct += std::max_element(first, first + classes) - first == asked[row];
-  }
-  return correct;
 }
 
 // Of the tokens that the decoder is asked for.
@@ -177,7 +161,7 @@ std::shared_ptr<const TranslationData> translation_data(const TrainTranslationOp
 
 void check_options(const TrainTranslationOptions& options, const std::string& program) {
   if (options.text != "files") {
-    const std::int64_t available = options.text == "dates" ? date_count() : kLargest + 1;
+    const std::int64_t available = options.text == "dates" ? date_count() : kLargestNamedNumber + 1;
     check(options.examples >= 2 && options.examples <= available, program, "--examples",
           fmt::format("must be from 2 to {}, as many {} as there are", available, options.text),
           std::to_string(options.examples));
@@ -214,7 +198,7 @@ TrainingTask translation_task(const TrainTranslationOptions& options,
                                    {.reduction = Reduction::sum,
                                     .label_smoothing = training ? smoothing : 0.0,
                                     .ignore_index = Vocabulary::kPad});
-    return {loss, count_correct(logits.value(), batch.asked)};
+    return {loss, count_right(logits.value(), batch.asked, Vocabulary::kPad)};
   };
   task.outcomes = data->target.size();
   task.loss_of_frequencies = loss_of_frequencies(*data);

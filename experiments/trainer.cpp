@@ -1,6 +1,7 @@
 // Tested by tests/experiments/train_digits_test.cpp.
 #include "experiments/trainer.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -59,6 +60,18 @@ double entropy(const std::vector<std::int64_t>& counts) {
     if (count > 0) sum -= share * std::log(share);
   }
   return sum;
+}
+
+std::int64_t count_right(const Tensor& logits, const std::vector<std::int64_t>& targets,
+                         std::optional<std::int64_t> ignored) {
+  std::int64_t right = 0;
+  const std::int64_t outcomes = logits.width();
+  const double* row = logits.data();
+  for (const std::int64_t target : targets) {
+    if (target != ignored) right += std::max_element(row, row + outcomes) - row == target;
+    row += outcomes;
+  }
+  return right;
 }
 
 Trainer::Trainer(TrainingTask task, const TrainingOptions& options, int threads)

@@ -31,6 +31,11 @@ struct TrainingOptions {
 // -sum p ln p of the frequencies p that these counts have: the loss of who knows no more.
 double entropy(const std::vector<std::int64_t>& counts);
 
+// How many rows of the logits (rows, outcomes) are largest at their target. Rows whose target is
+// `ignored` count for nothing.
+std::int64_t count_right(const Tensor& logits, const std::vector<std::int64_t>& targets,
+                         std::optional<std::int64_t> ignored = std::nullopt);
+
 std::vector<std::string> optimizer_names();
 // Throws std::invalid_argument for another name; `program` is who asks.
 UpdateRule update_rule(const std::string& program, const std::string& optimizer);

@@ -88,17 +88,18 @@ EpochRecord parse_record(const Json& json) {
           json.at("test_accuracy")};
 }
 
+Json json_of(const std::optional<Divergence>& divergence) {
+  if (!divergence) return nullptr;
+  return {{"step", divergence->step},
+          {"loss", json_number(divergence->loss)},
+          {"grad_norm", json_number(divergence->grad_norm)},
+          {"origin", divergence->origin}};
+}
+
 Json json_of(const TrainingResult& result) {
   Json epochs = Json::array();
   for (const EpochRecord& each : result.epochs) epochs.push_back(json_of(each));
-  Json json = {{"epochs", epochs}, {"diverged", nullptr}};
-  if (result.diverged) {
-    json["diverged"] = {{"step", result.diverged->step},
-                        {"loss", json_number(result.diverged->loss)},
-                        {"grad_norm", json_number(result.diverged->grad_norm)},
-                        {"origin", result.diverged->origin}};
-  }
-  return json;
+  return {{"epochs", epochs}, {"diverged", json_of(result.diverged)}};
 }
 
 TrainingResult parse_result(const Json& json) {

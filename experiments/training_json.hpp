@@ -18,6 +18,8 @@ TrainingOptions parse_training_options(const nlohmann::ordered_json& json,
 nlohmann::ordered_json json_of(const EpochRecord& record);
 EpochRecord parse_record(const nlohmann::ordered_json& json);
 
+// Null if there is none.
+nlohmann::ordered_json json_of(const std::optional<Divergence>& divergence);
 // Epochs, and the divergence or null; and back, bit for bit.
 nlohmann::ordered_json json_of(const TrainingResult& result);
 TrainingResult parse_result(const nlohmann::ordered_json& json);

@@ -54,6 +54,15 @@ std::string title_of(const TrainingOptions& options) {
                      options.lr, name(options.schedule), options.warmup, options.seed);
 }
 
+std::string warmup_text(std::int64_t warmup) {
+  return warmup == 0 ? "no warmup" : fmt::format("warmup {}", warmup);
+}
+
+std::string text_of(const Divergence& divergence) {
+  return fmt::format("diverged at step {}: loss {:g}, gradient norm {:g}\n", divergence.step,
+                     divergence.loss, divergence.grad_norm);
+}
+
 std::string text_of(const TrainingResult& result) {
   std::string text =
       "epoch   step        rate  train loss  accuracy  gradient  test loss  accuracy\n";
@@ -64,9 +73,7 @@ std::string text_of(const TrainingResult& result) {
         each.grad_norm, each.test_loss, 100.0 * each.test_accuracy);
   }
   if (result.diverged) {
-    const Divergence& divergence = *result.diverged;
-    text += fmt::format("diverged at step {}: loss {:g}, gradient norm {:g}\n", divergence.step,
-                        divergence.loss, divergence.grad_norm);
+    text += text_of(*result.diverged);
   } else if (!result.epochs.empty()) {
     text += fmt::format("test accuracy {:.2f} %\n", 100.0 * result.epochs.back().test_accuracy);
   }

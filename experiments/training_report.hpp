@@ -7,6 +7,10 @@ namespace normlab {
 
 // A line's part: optimizer, rate, schedule and seed.
 std::string title_of(const TrainingOptions& options);
+// "no warmup", or "warmup 100".
+std::string warmup_text(std::int64_t warmup);
+// A line.
+std::string text_of(const Divergence& divergence);
 // The table of epochs, with the divergence or the last accuracy under it.
 std::string text_of(const TrainingResult& result);
 

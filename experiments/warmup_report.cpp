@@ -6,13 +6,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "experiments/training_report.hpp"
+
 namespace normlab {
 
 namespace {
-
-std::string warmup_text(std::int64_t warmup) {
-  return warmup == 0 ? "no warmup" : fmt::format("warmup {}", warmup);
-}
 
 // What one heat map, or one panel, is about.
 struct Part {
@@ -37,9 +35,10 @@ HeatMap::Cell cell_of(const WarmupGroup& group) {
 }
 
 // Final accuracy over rate and warmup, of one placement.
-HeatMap heat_map(const WarmupResult& result, const Part& part, Placement placement) {
-  const std::vector<double>& rates = result.options.rates_of(part.optimizer);
-  const std::vector<std::int64_t>& warmups = result.options.warmups;
+HeatMap heat_map(const WarmupOptions& options, const std::vector<WarmupGroup>& groups,
+                 const Part& part, Placement placement) {
+  const std::vector<double>& rates = options.rates_of(part.optimizer);
+  const std::vector<std::int64_t>& warmups = options.warmups;
   HeatMap map;
   map.name = part.name("warmup_map_" + normlab::name(placement));
   std::replace(map.name.begin(), map.name.end(), '-', '_');
@@ -49,7 +48,7 @@ HeatMap heat_map(const WarmupResult& result, const Part& part, Placement placeme
   for (const double rate : rates) map.columns.push_back(fmt::format("{:g}", rate));
   for (const std::int64_t warmup : warmups) map.rows.push_back(std::to_string(warmup));
   map.cells.assign(warmups.size(), std::vector<HeatMap::Cell>(rates.size()));
-  for (const WarmupGroup& group : result.groups()) {
+  for (const WarmupGroup& group : groups) {
     if (!part.has(group.cell) || group.cell.placement != placement) continue;
     const auto row = std::find(warmups.begin(), warmups.end(), group.cell.warmup);
     const auto column = std::find(rates.begin(), rates.end(), group.cell.rate);
@@ -103,12 +102,12 @@ Panel panel(const WarmupResult& result, const Part& part) {
   return panel;
 }
 
-Table table_of(const WarmupResult& result) {
+Table table_of(const std::vector<WarmupGroup>& groups) {
   Table table{"Every group of seeds",
               {"task", "layers", "placement", "optimizer", "warmup", "rate", "accuracy", "stuck",
                "diverged"},
               {}};
-  for (const WarmupGroup& each : result.groups()) {
+  for (const WarmupGroup& each : groups) {
     const WarmupCell& cell = each.cell;
     table.rows.push_back(
         {cell.task, std::to_string(cell.layers), name(cell.placement), cell.optimizer,
@@ -125,6 +124,7 @@ Table table_of(const WarmupResult& result) {
 
 Report report_of(const WarmupResult& result, const std::string& command) {
   const WarmupOptions& options = result.options;
+  const std::vector<WarmupGroup> groups = result.groups();
   Report report{"Which transformers need a learning-rate warmup",
                 command,
                 {{"normlab", NORMLAB_VERSION},
@@ -136,13 +136,13 @@ Report report_of(const WarmupResult& result, const std::string& command) {
                  "A curve that stays at one level belongs to a network that learned "
                  "nothing of its input."},
                 {},
-                {table_of(result)}};
+                {table_of(groups)}};
   for (const std::string& task : options.tasks) {
     for (const std::int64_t layers : options.layers) {
       for (const std::string& optimizer : options.optimizers) {
         const Part part{task, layers, optimizer};
         for (const Placement placement : options.placements) {
-          report.heat_maps.push_back(heat_map(result, part, placement));
+          report.heat_maps.push_back(heat_map(options, groups, part, placement));
         }
         Panel curves = panel(result, part);
         const auto is_empty = [](const Panel::Plot& plot) { return plot.series.empty(); };

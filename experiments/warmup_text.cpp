@@ -8,6 +8,7 @@
 
 #include "experiments/json_number.hpp"
 #include "experiments/training_json.hpp"
+#include "experiments/training_report.hpp"
 #include "experiments/warmup.hpp"
 
 namespace normlab {
@@ -17,10 +18,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kLabel = 23, kColumn = 19;
-
-std::string warmup_text(std::int64_t warmup) {
-  return warmup == 0 ? "no warmup" : fmt::format("warmup {}", warmup);
-}
 
 std::string label_of(const WarmupCell& cell) {
   return fmt::format("{:<5} {:<5} {}", name(cell.placement), cell.optimizer,

@@ -29,6 +29,18 @@ WarmupOptions tiny() {
   return options;
 }
 
+// How the grid trains a cell of `tiny` with Adam, a rate of 0.01 and a warmup of 5 steps.
+TrainingOptions training_of_cell(std::uint64_t seed) {
+  return {.optimizer = "adam",
+          .lr = 1e-2,
+          .schedule = Decay::constant,
+          .warmup = 5,
+          .epochs = 1,
+          .batch_size = 64,
+          .clip = 0.0,
+          .seed = seed};
+}
+
 EpochRecord last_epoch(double test_loss, double accuracy) {
   EpochRecord record;
   record.test_loss = test_loss;
@@ -73,14 +85,7 @@ TEST_CASE("warmup: a run is that of train_digits with a constant rate, and nothi
   same.placement = Placement::pre;
   same.layers = 1;
   same.width = 8;
-  same.training = {.optimizer = "adam",
-                   .lr = 1e-2,
-                   .schedule = Decay::constant,
-                   .warmup = 5,
-                   .epochs = 1,
-                   .batch_size = 64,
-                   .clip = 0.0,
-                   .seed = 3};
+  same.training = training_of_cell(3);
   const TrainingResult expected = run_training(digits_task(same, load_digits()), same.training, 1);
   REQUIRE(runs[0].trained.epochs.size() == 1);
   CHECK(runs[0].trained.epochs[0].test_loss == expected.epochs[0].test_loss);
@@ -108,14 +113,7 @@ TEST_CASE("warmup: the translation task puts half of the layers into the decoder
   same.placement = Placement::post;
   same.layers = 2;
   same.width = 8;
-  same.training = {.optimizer = "adam",
-                   .lr = 1e-2,
-                   .schedule = Decay::constant,
-                   .warmup = 5,
-                   .epochs = 1,
-                   .batch_size = 64,
-                   .clip = 0.0,
-                   .seed = 1};
+  same.training = training_of_cell(1);
   const TrainingTask task = translation_task(same, translation_data(same));
   const TrainingResult expected = run_training(task, same.training, 1);
   CHECK(runs[0].trained.epochs[0].test_loss == expected.epochs[0].test_loss);
