@@ -17,8 +17,8 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "core/blas.hpp"
-#include "experiments/init_gradients.hpp"
+#include "core/kernels/blas.hpp"
+#include "experiments/init_gradients/init_gradients.hpp"
 
 namespace normlab {
 

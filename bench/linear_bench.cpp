@@ -1,5 +1,5 @@
 #include "bench/op_bench.hpp"
-#include "core/blas.hpp"
+#include "core/kernels/blas.hpp"
 #include "core/ops/linear.hpp"
 
 namespace normlab::bench {

@@ -1,8 +1,8 @@
 // Where the set-up of a BLAS call stops to cost more than it gains: kSmallProduct in
-// core/ops/attention_head.cpp is read off here.
+// core/kernels/attention_head.cpp is read off here.
 #include "bench/op_bench.hpp"
-#include "core/blas.hpp"
-#include "core/ops/small_matmul.hpp"
+#include "core/kernels/blas.hpp"
+#include "core/kernels/small_matmul.hpp"
 
 namespace normlab::bench {
 

@@ -11,8 +11,8 @@
 #include <nlohmann/json.hpp>
 #include <sys/resource.h>
 
-#include "experiments/train_digits.hpp"
-#include "experiments/trainer.hpp"
+#include "experiments/lab/training/trainer.hpp"
+#include "experiments/tasks/digits_task.hpp"
 
 namespace normlab {
 

@@ -5,8 +5,8 @@
 #include <functional>
 #include <numbers>
 
-#include "core/normal_distribution.hpp"
-#include "core/ops/map.hpp"
+#include "core/kernels/map.hpp"
+#include "core/kernels/normal_distribution.hpp"
 
 namespace normlab {
 

@@ -6,8 +6,8 @@
 // Tested by tests/core/ops/arithmetic_test.cpp.
 #include "core/ops/arithmetic.hpp"
 
+#include "core/kernels/map.hpp"
 #include "core/ops/broadcast.hpp"
-#include "core/ops/map.hpp"
 
 namespace normlab {
 

@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 
 #include "core/check.hpp"
-#include "core/ops/attention_head.hpp"
+#include "core/kernels/attention_head.hpp"
+#include "core/kernels/map.hpp"
 #include "core/ops/broadcast.hpp"
-#include "core/ops/map.hpp"
 
 namespace normlab {
 

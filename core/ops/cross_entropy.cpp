@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "core/check.hpp"
-#include "core/ops/row_kernels.hpp"
+#include "core/kernels/row_kernels.hpp"
 
 namespace normlab {
 

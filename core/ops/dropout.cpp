@@ -3,7 +3,7 @@
 #include "core/ops/dropout.hpp"
 
 #include "core/check.hpp"
-#include "core/ops/map.hpp"
+#include "core/kernels/map.hpp"
 
 namespace normlab {
 

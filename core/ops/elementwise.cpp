@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/check.hpp"
-#include "core/ops/map.hpp"
+#include "core/kernels/map.hpp"
 
 namespace normlab {
 

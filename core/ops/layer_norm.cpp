@@ -15,9 +15,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/kernels/row_kernels.hpp"
 #include "core/ops/broadcast.hpp"
 #include "core/ops/norm_rows.hpp"
-#include "core/ops/row_kernels.hpp"
 
 namespace normlab {
 

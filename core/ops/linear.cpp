@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "core/blas.hpp"
 #include "core/check.hpp"
+#include "core/kernels/blas.hpp"
 #include "core/ops/broadcast.hpp"
 
 namespace normlab {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/blas.hpp"
+#include "core/kernels/blas.hpp"
 #include "core/tape.hpp"
 
 namespace normlab {

@@ -11,8 +11,8 @@
 #include <limits>
 
 #include "core/check.hpp"
+#include "core/kernels/map.hpp"
 #include "core/ops/broadcast.hpp"
-#include "core/ops/map.hpp"
 
 namespace normlab {
 

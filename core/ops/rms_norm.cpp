@@ -11,8 +11,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/kernels/row_kernels.hpp"
 #include "core/ops/norm_rows.hpp"
-#include "core/ops/row_kernels.hpp"
 
 namespace normlab {
 

@@ -8,8 +8,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/ops/row_kernels.hpp"
-#include "core/ops/shaping.hpp"
+#include "core/kernels/row_kernels.hpp"
+#include "core/ops/shape_ops.hpp"
 
 namespace normlab {
 

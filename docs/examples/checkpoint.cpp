@@ -1,12 +1,12 @@
 // docs/checkpoints.md: weights of one architecture do not load into another in silence.
-#include "nn/checkpoint.hpp"
+#include "nn/checkpoint/checkpoint.hpp"
 
 #include <filesystem>
 #include <stdexcept>
 
 #include <fmt/format.h>
 
-#include "nn/vision_transformer.hpp"
+#include "nn/models/vision_transformer.hpp"
 
 using namespace normlab;
 

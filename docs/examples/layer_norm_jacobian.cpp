@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "core/jacobian.hpp"
 #include "core/ops/layer_norm.hpp"
+#include "core/tools/jacobian.hpp"
 
 using namespace normlab;
 

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/ops/layer_norm.hpp"
-#include "nn/transformer_encoder.hpp"
+#include "nn/transformer/transformer_encoder.hpp"
 
 using namespace normlab;
 

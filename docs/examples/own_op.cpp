@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "core/gradcheck.hpp"
-#include "core/ops/map.hpp"
+#include "core/kernels/map.hpp"
 #include "core/random.hpp"
+#include "core/tools/gradcheck.hpp"
 
 using namespace normlab;
 

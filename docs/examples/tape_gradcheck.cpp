@@ -1,10 +1,10 @@
 // docs/tape.md: a wrong rule is found; and why the check does not use the sum.
 #include <fmt/format.h>
 
-#include "core/gradcheck.hpp"
+#include "core/kernels/map.hpp"
 #include "core/ops/layer_norm.hpp"
-#include "core/ops/map.hpp"
 #include "core/ops/reduce.hpp"
+#include "core/tools/gradcheck.hpp"
 
 using namespace normlab;
 

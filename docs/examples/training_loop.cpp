@@ -3,13 +3,13 @@
 
 #include <fmt/format.h>
 
-#include "core/blas.hpp"
+#include "core/kernels/blas.hpp"
 #include "core/ops/cross_entropy.hpp"
 #include "data/digits.hpp"
+#include "nn/models/vision_transformer.hpp"
 #include "nn/optim/gradient_clipping.hpp"
 #include "nn/optim/learning_rate.hpp"
 #include "nn/optim/optimizer.hpp"
-#include "nn/vision_transformer.hpp"
 
 using namespace normlab;
 

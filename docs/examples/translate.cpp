@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include "core/ops/cross_entropy.hpp"
-#include "data/vocabulary.hpp"
+#include "data/text/vocabulary.hpp"
+#include "nn/models/translation_decoding.hpp"
 #include "nn/optim/optimizer.hpp"
-#include "nn/translation_decoding.hpp"
 
 using namespace normlab;
 

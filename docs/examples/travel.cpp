@@ -5,7 +5,7 @@
 
 #include "core/ops/cross_entropy.hpp"
 #include "nn/init.hpp"
-#include "nn/linear.hpp"
+#include "nn/layers/linear.hpp"
 
 using namespace normlab;
 

@@ -1,4 +1,4 @@
-# How every target of the project is compiled, and how a library folder becomes a target.
+# How every target of the project is compiled, and how a folder becomes a target.
 
 # Flags that stay with the target (PRIVATE): a consumer's warnings are its own business.
 # Contraction is off so that a*b + c rounds the same way on every machine; fast-math is never on.
@@ -20,16 +20,18 @@ function(normlab_compile_options target)
   endif()
 endfunction()
 
-# normlab_library(<name> SOURCES a.cpp ... [PUBLIC lib ...] [PRIVATE lib ...])
-# The target normlab_<name>, used as normlab::<name>; static unless BUILD_SHARED_LIBS. Installs the
-# headers of its folder.
-function(normlab_library name)
+# normlab_room(<name> SOURCES a.cpp ... [PUBLIC lib ...] [PRIVATE lib ...])
+# The sources of one folder as the target normlab_<name>, used as normlab::<name>; static unless
+# BUILD_SHARED_LIBS. A program links only the rooms that it needs. Installs the headers of the
+# folder, without those of the folders inside it.
+function(normlab_room name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;PUBLIC;PRIVATE")
   set(target normlab_${name})
-  cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME folder)
+  file(RELATIVE_PATH folder "${PROJECT_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}")
   add_library(${target} ${arg_SOURCES})
   add_library(normlab::${name} ALIAS ${target})
   normlab_compile_options(${target})
+  target_compile_definitions(${target} PRIVATE NORMLAB_VERSION="${PROJECT_VERSION}")
   set_target_properties(${target} PROPERTIES
     EXPORT_NAME ${name}
     POSITION_INDEPENDENT_CODE ON
@@ -44,20 +46,32 @@ function(normlab_library name)
   install(TARGETS ${target} EXPORT normlabTargets
     ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
     LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
-  install(DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}/"
-    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/normlab/${folder}"
-    FILES_MATCHING PATTERN "*.hpp")
+  file(GLOB headers CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.hpp")
+  install(FILES ${headers} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/normlab/${folder}")
 endfunction()
 
-# normlab_program(<name> SOURCES main.cpp LINK lib ...): a program installed to bin, which finds
-# shared libraries relative to itself, so that a moved prefix still works.
-function(normlab_program name)
+# normlab_house(<name> room ...): normlab::<name> stands for all of these rooms. It is what users of
+# the installed package link.
+function(normlab_house name)
+  add_library(normlab_${name} INTERFACE)
+  add_library(normlab::${name} ALIAS normlab_${name})
+  set_target_properties(normlab_${name} PROPERTIES EXPORT_NAME ${name})
+  list(TRANSFORM ARGN PREPEND normlab::)
+  target_link_libraries(normlab_${name} INTERFACE ${ARGN})
+  install(TARGETS normlab_${name} EXPORT normlabTargets)
+endfunction()
+
+# normlab_experiment(<name> SOURCES a.cpp ... LINK lib ...): the room of one experiment, and its
+# program. The program is installed to bin, where it finds shared libraries relative to itself, so
+# that a moved prefix still works.
+function(normlab_experiment name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
-  add_executable(${name} ${arg_SOURCES})
+  normlab_room(${name} SOURCES ${arg_SOURCES} PUBLIC ${arg_LINK})
+  add_executable(${name} program.cpp)
   normlab_compile_options(${name})
-  target_compile_definitions(${name} PRIVATE NORMLAB_VERSION="${PROJECT_VERSION}")
-  target_link_libraries(${name} PRIVATE ${arg_LINK})
+  target_link_libraries(${name} PRIVATE normlab::${name})
   set_target_properties(${name} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/experiments"
     INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
   install(TARGETS ${name} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 endfunction()

@@ -8,7 +8,7 @@
 
 #include <doctest/doctest.h>
 
-#include "core/ops/map.hpp"
+#include "core/kernels/map.hpp"
 #include "tests/support/fixtures.hpp"
 
 namespace normlab {

@@ -6,7 +6,7 @@
 
 #include "core/ops/arithmetic.hpp"
 #include "core/ops/elementwise.hpp"
-#include "core/ops/shaping.hpp"
+#include "core/ops/shape_ops.hpp"
 #include "core/tape.hpp"
 
 namespace normlab {

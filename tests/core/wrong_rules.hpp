@@ -3,7 +3,7 @@
 #include <cmath>
 #include <vector>
 
-#include "core/ops/map.hpp"
+#include "core/kernels/map.hpp"
 #include "core/tape.hpp"
 
 // Ops with right values and wrong gradients, each by a fault that has been made.

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <stdexcept>
 
-#include "nn/safetensors.hpp"
+#include "nn/checkpoint/safetensors.hpp"
 
 using namespace normlab;
 

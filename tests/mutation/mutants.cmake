@@ -67,17 +67,17 @@ mutant("linear's dx multiplies by W read as its transpose"
   [==[{dy.data(), out}, {w.data(), out, blas::Transpose::yes}, g]==])
 
 mutant("slice puts its gradient at the start"
-  core/ops/shaping.cpp core/ops/shaping.cpp ops/shaping
+  core/ops/shape_ops.cpp core/ops/shape_ops.cpp ops/shaping
   [==[place(dy, at, first, g);]==]
   [==[place(dy, at, 0, g);]==])
 
 mutant("gather_rows overwrites the gradient of a repeated row"
-  core/ops/shaping.cpp core/ops/shaping.cpp ops/shaping
+  core/ops/shape_ops.cpp core/ops/shape_ops.cpp ops/shaping
   [==[to[row * width + j] += from[j];]==]
   [==[to[row * width + j] = from[j];]==])
 
 mutant("softmax's dx without the mean"
-  core/ops/row_kernels.hpp core/ops/softmax.cpp ops/softmax
+  core/kernels/row_kernels.hpp core/ops/softmax.cpp ops/softmax
   [==[dx[i] = y[i] * (dy[i] - mean);]==]
   [==[dx[i] = y[i] * dy[i];]==])
 
@@ -117,12 +117,12 @@ mutant("rms_norm's dx without - xhat <g xhat>"
   [==[r * dx[i]]==])
 
 mutant("attention's dQ without the scale"
-  core/ops/attention_head.cpp core/ops/attention_head.cpp ops/attention
+  core/kernels/attention_head.cpp core/kernels/attention_head.cpp ops/attention
   [==[multiply(in.scale, ds_value, in.k, dq);]==]
   [==[multiply(1.0, ds_value, in.k, dq);]==])
 
 mutant("attention's backward does not drop what the forward dropped"
-  core/ops/attention_head.cpp core/ops/attention_head.cpp ops/attention
+  core/kernels/attention_head.cpp core/kernels/attention_head.cpp ops/attention
   [==[if (in.keep != nullptr) multiply_elements(in.keep, ds);]==]
   [==[]==])
 
@@ -132,16 +132,16 @@ mutant("dropout passes every gradient on"
   [==[{ dx += dy; }]==])
 
 mutant("the decoder's cross-attention reads the stream before its norm, in pre-norm"
-  nn/transformer_decoder_layer.cpp nn/transformer_decoder_layer.cpp transformer_decoder_layer
+  nn/transformer/transformer_decoder_layer.cpp nn/transformer/transformer_decoder_layer.cpp transformer_decoder_layer
   [==[cross(n2(z))]==]
   [==[cross(z)]==])
 
 mutant("the decoder's cross-attention takes the masks of the self-attention"
-  nn/transformer_decoder_layer.cpp nn/transformer_decoder_layer.cpp transformer_decoder_layer
+  nn/transformer/transformer_decoder_layer.cpp nn/transformer/transformer_decoder_layer.cpp transformer_decoder_layer
   [==[cross_attention(v, memory, memory_masks)]==]
   [==[cross_attention(v, memory, masks)]==])
 
 mutant("the source's padding is hidden from the encoder only"
-  nn/translation_transformer.cpp nn/translation_transformer.cpp translation_transformer
+  nn/models/translation_transformer.cpp nn/models/translation_transformer.cpp translation_transformer
   [==[{.key_padding_mask = memory.padding})]==]
   [==[{})]==])

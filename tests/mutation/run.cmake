@@ -65,7 +65,7 @@ function(expect_to_pass source folder files)
   endif()
 endfunction()
 expect_to_pass("core/tape.cpp" core "*tests/core/ops/*")
-expect_to_pass("nn/transformer_decoder_layer.cpp" nn "*tests/nn/trans*")
+expect_to_pass("nn/transformer/transformer_decoder_layer.cpp" nn "*tests/nn/trans*")
 
 include("${CMAKE_CURRENT_LIST_DIR}/mutants.cmake")
 

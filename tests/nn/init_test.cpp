@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-#include "core/ops/map.hpp"
+#include "core/kernels/map.hpp"
 #include "tests/support/op_checks.hpp"
 
 using namespace normlab;

@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "experiments/discrepancy_summary.hpp"
+#include "experiments/discrepancy/summary.hpp"
 
 using namespace normlab;
 

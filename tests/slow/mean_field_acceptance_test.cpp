@@ -4,10 +4,10 @@
 
 #include <doctest/doctest.h>
 
-#include "experiments/jobs.hpp"
-#include "experiments/line_fit.hpp"
-#include "experiments/mean_field_cell.hpp"
-#include "experiments/statistics.hpp"
+#include "experiments/lab/runs/jobs.hpp"
+#include "experiments/lab/stats/line_fit.hpp"
+#include "experiments/lab/stats/statistics.hpp"
+#include "experiments/theory/mean_field_cell.hpp"
 
 using namespace normlab;
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/ops/rms_norm.hpp"
-#include "nn/norms.hpp"
+#include "nn/norms/norm_registry.hpp"
 
 // Layers registered on the spot, for the tests of the conformance suite.
 namespace normlab {

@@ -4,8 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include "core/kernels/map.hpp"
 #include "core/ops/attention.hpp"
-#include "core/ops/map.hpp"
 
 namespace normlab {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "nn/multihead_attention.hpp"
+#include "nn/layers/multihead_attention.hpp"
 #include "tests/support/op_checks.hpp"
 
 // What the tests of one layer have in common. The check_ functions hold doctest assertions.

@@ -8,8 +8,8 @@
 
 #include <doctest/doctest.h>
 
+#include "core/kernels/map.hpp"
 #include "core/ops/arithmetic.hpp"
-#include "core/ops/map.hpp"
 #include "core/random.hpp"
 
 namespace normlab {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/gradcheck.hpp"
+#include "core/tools/gradcheck.hpp"
 #include "tests/support/fixtures.hpp"
 
 // What the tests of one op have in common. The check_ functions hold doctest assertions.

@@ -11,9 +11,9 @@
 #include "core/ops/arithmetic.hpp"
 #include "core/ops/elementwise.hpp"
 #include "core/ops/reduce.hpp"
-#include "experiments/run_program.hpp"
-#include "nn/conformance.hpp"
-#include "nn/norms.hpp"
+#include "experiments/all/run_program.hpp"
+#include "nn/conformance/conformance.hpp"
+#include "nn/norms/norm_registry.hpp"
 
 using namespace normlab;
 

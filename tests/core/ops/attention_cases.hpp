@@ -7,7 +7,7 @@
 #include "core/ops/attention.hpp"
 #include "core/ops/dropout.hpp"
 #include "core/ops/matmul.hpp"
-#include "core/ops/shaping.hpp"
+#include "core/ops/shape_ops.hpp"
 #include "core/ops/softmax.hpp"
 #include "tests/support/op_checks.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "core/ops/arithmetic.hpp"
 #include "core/ops/matmul.hpp"
-#include "core/ops/shaping.hpp"
+#include "core/ops/shape_ops.hpp"
 #include "tests/support/op_checks.hpp"
 
 using namespace normlab;

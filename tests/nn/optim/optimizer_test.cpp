@@ -6,8 +6,8 @@
 #include <doctest/doctest.h>
 
 #include "core/ops/cross_entropy.hpp"
-#include "nn/layer_norm.hpp"
-#include "nn/linear.hpp"
+#include "nn/layers/linear.hpp"
+#include "nn/norms/layer_norm.hpp"
 #include "nn/optim/weight_average.hpp"
 #include "tests/support/module_checks.hpp"
 

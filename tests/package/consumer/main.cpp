@@ -5,7 +5,7 @@
 
 #include "core/ops/arithmetic.hpp"
 #include "core/ops/reduce.hpp"
-#include "nn/layer_norm.hpp"
+#include "nn/norms/layer_norm.hpp"
 
 using namespace normlab;
 

@@ -1,0 +1,191 @@
+// Tested by tests/experiments/discrepancy/discrepancy_cell_test.cpp.
+#include "experiments/discrepancy/cell.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "experiments/discrepancy/model.hpp"
+
+namespace normlab {
+
+namespace {
+
+// The random numbers of dropout are apart from those of the weights, and each part has its own.
+std::uint64_t dropout_seed(std::uint64_t seed, int part) {
+  constexpr std::uint64_t kStream = 0x20000000, kSeedsOfAPart = 2;
+  return kStream + kSeedsOfAPart * (2 * seed + static_cast<std::uint64_t>(part));
+}
+
+// Listens to the taps of one forward pass: the tokens between blocks, and the two factors of every
+// W2's gradient.
+class Listener {
+ public:
+  explicit Listener(SettingModel& model)
+      : model_(model), hidden_(model.encoder().layers.size()), sums_(hidden_.size()) {
+    for (std::size_t i = 0; i < hidden_.size(); ++i) {
+      const std::string layer = "encoder.layers." + std::to_string(i);
+      places_[layer + ".input"] = {Tapped::stream, i};
+      places_[layer + ".linear2.input"] = {Tapped::hidden, i};
+      places_[layer + ".linear2.output"] = {Tapped::sum, i};
+    }
+    places_["output"] = {Tapped::stream, hidden_.size()};
+    model.set_tap([this](const std::string& tap, const Var& value) { hear(tap, value); });
+  }
+  ~Listener() { model_.set_tap({}); }
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+
+  void add_similarity(std::vector<TokenSimilarity>& similarity) const {
+    for (const auto& [at, tokens] : stream_) similarity[at].add(tokens);
+  }
+  // After the backward pass.
+  void add_squares(std::vector<GradientSquares>& squares) const {
+    for (std::size_t i = 0; i < hidden_.size(); ++i) squares[i].add(hidden_[i], sums_[i]->grad());
+  }
+
+ private:
+  enum class Tapped { stream, hidden, sum };
+
+  void hear(const std::string& tap, const Var& value) {
+    const auto found = places_.find(tap);
+    if (found == places_.end()) return;
+    const auto [tapped, at] = found->second;
+    if (tapped == Tapped::stream) stream_.emplace_back(at, value.value());
+    if (tapped == Tapped::hidden) hidden_[at] = value.value();
+    if (tapped == Tapped::sum) sums_[at] = value.retain_grad();
+  }
+
+  SettingModel& model_;
+  std::map<std::string, std::pair<Tapped, std::size_t>> places_;
+  std::vector<std::pair<std::size_t, Tensor>> stream_;
+  std::vector<Tensor> hidden_;
+  std::vector<std::optional<Var>> sums_;
+};
+
+void add(const Tensor& term, Tensor& sum) {
+  if (!term.defined()) return;
+  if (sum.defined()) {
+    sum += term;
+  } else {
+    sum = term;
+  }
+}
+
+// The gradients of one slice, which the parameters then forget.
+void take_gradients(SettingModel& model, std::vector<Tensor>& sums) {
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    add(model.encoder().layers[i]->linear2.weight.grad, sums[i]);
+  }
+  model.zero_grad();
+}
+
+// One forward and backward pass for sequences of one mini-batch.
+void measure_slice(SettingModel& model, const SequenceData& data, double weight_of_token,
+                   PartialMeasurement::MiniBatch& into, PartialMeasurement& sums) {
+  Listener listener(model);
+  Tape tape;
+  const Var loss = model.loss_sum(tape, data);
+  tape.backward(loss, Tensor::scalar(weight_of_token));
+  sums.loss += loss.value().item();
+  listener.add_similarity(sums.similarity);
+  listener.add_squares(into.squares);
+  take_gradients(model, into.gradient);
+}
+
+// Few enough tokens that what a block computes for them stays in the cache.
+std::int64_t sequences_per_slice(const Setting& setting) {
+  constexpr std::int64_t kTokensPerSlice = 256;
+  return std::max<std::int64_t>(1, kTokensPerSlice / setting.tokens);
+}
+
+}  // namespace
+
+PartialMeasurement measure_part(const Setting& setting, const DiscrepancyCell& cell, int part,
+                                int parts) {
+  const std::int64_t begin = setting.sequences * part / parts,
+                     end = setting.sequences * (part + 1) / parts;
+  SettingModel model(setting, cell.layers, cell.placement, cell.seed,
+                     dropout_seed(cell.seed, part));
+  const SequenceData data = make_data(setting, cell.seed);
+  const auto layers = static_cast<std::size_t>(cell.layers);
+  PartialMeasurement sums;
+  sums.similarity.resize(layers + 1);
+  for (std::int64_t batch = 0; batch < setting.mini_batches; ++batch) {
+    const std::int64_t first = setting.sequences * batch / setting.mini_batches,
+                       last = setting.sequences * (batch + 1) / setting.mini_batches;
+    const double weight = 1.0 / static_cast<double>((last - first) * setting.tokens);
+    PartialMeasurement::MiniBatch& into = sums.mini_batches.emplace_back();
+    into.gradient.resize(layers);
+    into.squares.resize(layers);
+    const std::int64_t step = sequences_per_slice(setting), stop = std::min(last, end);
+    for (std::int64_t at = std::max(first, begin); at < stop; at += step) {
+      measure_slice(model, data.range(at, std::min(at + step, stop)), weight, into, sums);
+    }
+  }
+  sums.loss /= static_cast<double>(setting.sequences * setting.tokens);
+  return sums;
+}
+
+namespace {
+
+void add_layer(const std::vector<PartialMeasurement>& parts, std::size_t batch, std::size_t layer,
+               double share, DiscrepancyMeasurement& result) {
+  Tensor gradient;
+  for (const PartialMeasurement& part : parts) {
+    const PartialMeasurement::MiniBatch& of_part = part.mini_batches[batch];
+    add(of_part.gradient[layer], gradient);
+    result.self[layer] += share * of_part.squares[layer].self;
+    result.same_sequence[layer] += share * of_part.squares[layer].same_sequence;
+  }
+  const double length = norm(gradient);
+  result.w2_grad_norm[layer] += share * length;
+  result.square[layer] += share * length * length;
+}
+
+}  // namespace
+
+DiscrepancyMeasurement join(const std::vector<PartialMeasurement>& parts) {
+  DiscrepancyMeasurement result;
+  const std::size_t layers = parts.front().similarity.size() - 1,
+                    batches = parts.front().mini_batches.size();
+  for (auto* each : {&result.w2_grad_norm, &result.square, &result.self, &result.same_sequence}) {
+    each->assign(layers, 0.0);
+  }
+  for (std::size_t batch = 0; batch < batches; ++batch) {
+    for (std::size_t layer = 0; layer < layers; ++layer) {
+      add_layer(parts, batch, layer, 1.0 / static_cast<double>(batches), result);
+    }
+  }
+  for (std::size_t at = 0; at <= layers; ++at) {
+    TokenSimilarity similarity;
+    for (const PartialMeasurement& part : parts) similarity.add(part.similarity[at]);
+    result.similarity_within.push_back(similarity.within());
+    result.similarity_across.push_back(similarity.across());
+  }
+  for (const PartialMeasurement& part : parts) result.loss += part.loss;
+  return result;
+}
+
+DiscrepancyMeasurement measure_discrepancy(const Setting& setting, const DiscrepancyCell& cell,
+                                           int parts) {
+  std::vector<PartialMeasurement> sums;
+  for (int part = 0; part < parts; ++part) {
+    sums.push_back(measure_part(setting, cell, part, parts));
+  }
+  return join(sums);
+}
+
+double cost_of_part(const Setting& setting, const DiscrepancyCell& cell, int parts) {
+  const auto d = static_cast<double>(setting.width), f = static_cast<double>(setting.ffn()),
+             layers = static_cast<double>(cell.layers),
+             classes = static_cast<double>(setting.classes),
+             tokens = static_cast<double>(setting.sequences * setting.tokens) /
+                      static_cast<double>(parts);
+  const double weights = 4.0 * d * d + 2.0 * d * f;           // of a block
+  const double passes = setting.cross_attention ? 4.5 : 2.5;  // a forward pass is one
+  constexpr double kDrawing = 50.0;                           // of a weight, in products
+  return layers * weights * (tokens * passes + kDrawing) + d * classes * (tokens * 3.0 + kDrawing);
+}
+
+}  // namespace normlab

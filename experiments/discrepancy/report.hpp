@@ -1,0 +1,14 @@
+#pragma once
+
+#include "experiments/discrepancy/discrepancy.hpp"
+#include "experiments/lab/report/report.hpp"
+
+namespace normlab {
+
+// The page of --report; its figures are those of --figures. `command` is the one that made it.
+Report report_of(const DiscrepancyResult& result, const std::string& command);
+
+// A part of it.
+std::vector<Figure> figures_of(const DiscrepancyResult& result);
+
+}  // namespace normlab

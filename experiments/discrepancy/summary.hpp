@@ -1,0 +1,45 @@
+#pragma once
+
+#include <vector>
+
+#include "experiments/discrepancy/discrepancy.hpp"
+#include "experiments/lab/stats/statistics.hpp"
+
+namespace normlab {
+
+// exp of a mean of logarithms, its error carried over.
+Estimate geometric(const std::vector<double>& values);
+
+// One rung and placement over seeds. A change is against the rung's base, seed by seed: equal seeds
+// mean equal weights where the shapes are equal, and what they share drops out. NaN where there is
+// no base, or the run does not have it.
+struct RungSummary {
+  Rung rung;
+  Placement placement;
+  std::vector<Estimate> last_norm;  // of W2's gradient in the last layer, per depth: geometric mean
+  // Slope of log(last norm) in log(depth), fitted for each seed.
+  Estimate exponent, exponent_change;
+  // Last layer's norm / first layer's at the profile's depth, geometric mean; and that ratio
+  // divided by the base's.
+  Estimate top_bottom, top_bottom_factor;
+  // Of the deepest networks' last layer: shares of the mean squared gradient, and the similarity of
+  // the tokens that the last block reads.
+  double self, same_sequence, across_sequences;
+  double similarity_within, similarity_across;
+};
+
+// All rungs in post-norm, then all in pre-norm.
+std::vector<RungSummary> summarize(const DiscrepancyResult& result);
+
+// number(measurement) of one rung, placement and depth, once per seed of the rung.
+template <typename F>
+std::vector<double> over_seeds(const DiscrepancyResult& result, const Rung& rung,
+                               Placement placement, std::int64_t layers, F number) {
+  std::vector<double> numbers;
+  for (const std::uint64_t seed : result.options.seeds_of(rung)) {
+    numbers.push_back(number(result.measurement({rung.name, placement, layers, seed})));
+  }
+  return numbers;
+}
+
+}  // namespace normlab

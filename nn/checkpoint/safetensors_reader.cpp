@@ -1,0 +1,229 @@
+// The strict reader: nothing in the bytes is believed. Tested by
+// tests/nn/checkpoint/safetensors_test.cpp, and fuzzed by tests/fuzz/safetensors_fuzz.cpp.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <set>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/check.hpp"
+#include "nn/checkpoint/safetensors.hpp"
+
+namespace normlab {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::uint64_t kLargestHeader = 100'000'000;
+constexpr const char* kMetadata = "__metadata__";
+
+// Names come from the file: control characters are escaped, and long ones cut.
+std::string quote(const std::string& text) {
+  constexpr std::size_t kMost = 80;
+  const std::string shown = text.size() > kMost ? text.substr(0, kMost) + "..." : text;
+  return Json(shown).dump(-1, ' ', true, Json::error_handler_t::replace);
+}
+
+// What the header says of one tensor.
+struct Entry {
+  std::string name, dtype;
+  std::vector<std::int64_t> extents;
+  std::uint64_t begin = 0, end = 0;
+};
+
+std::uint64_t size_of_element(const std::string& dtype) { return dtype == "F32" ? 4 : 8; }
+
+class Reader {
+ public:
+  Reader(std::string_view bytes, const std::string& source) : bytes_(bytes), source_(source) {}
+
+  Safetensors read() {
+    const std::string_view header = cut_header();
+    parse(header);
+    std::stable_sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
+      return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+    });
+    check_contiguous();
+    for (const Entry& entry : entries_) result_.tensors.emplace_back(entry.name, tensor_of(entry));
+    return std::move(result_);
+  }
+
+ private:
+  [[noreturn]] void fail_here(const std::string& problem) const {
+    fail_file("safetensors", source_, problem, "get an intact copy, or write it again");
+  }
+  void require(bool holds, const std::string& problem) const {
+    if (!holds) fail_here(problem);
+  }
+
+  // The header; bytes_ is the tensors from then on.
+  std::string_view cut_header() {
+    std::uint64_t size = 0;
+    require(bytes_.size() >= sizeof size, "is shorter than the 8 bytes it must start with");
+    std::memcpy(&size, bytes_.data(), sizeof size);
+    bytes_.remove_prefix(sizeof size);
+    require(
+        size <= kLargestHeader,
+        fmt::format("its header would have {} bytes, at most {} are read", size, kLargestHeader));
+    require(size <= bytes_.size(), fmt::format("ends within its header of {} bytes", size));
+    const std::string_view header = bytes_.substr(0, static_cast<std::size_t>(size));
+    bytes_.remove_prefix(header.size());
+    require(header.starts_with('{'), "its header does not start with {");
+    // To the JSON parser a zero byte is the end of the text.
+    require(header.find('\0') == std::string_view::npos, "its header holds a zero byte");
+    return header;
+  }
+
+  // Every entry is looked at as soon as it is complete, and dropped, so that a large header that is
+  // wrong takes no memory.
+  void parse(std::string_view header) {
+    const auto callback = [this](int, Json::parse_event_t event, Json& parsed) {
+      return on_event(event, parsed);
+    };
+    try {
+      [[maybe_unused]] const Json dropped = Json::parse(header.begin(), header.end(), callback);
+    } catch (const Json::parse_error& error) {
+      fail_here(fmt::format("its header is not JSON from byte {} on", error.byte));
+    } catch (const Json::exception&) {
+      fail_here("its header holds a number that is too large");
+    }
+  }
+
+  bool on_event(Json::parse_event_t event, Json& parsed) {
+    using Event = Json::parse_event_t;
+    const bool starts = event == Event::object_start || event == Event::array_start;
+    const bool ends = event == Event::object_end || event == Event::array_end;
+    if (starts) {
+      constexpr std::size_t kDeepest = 3;  // header, entry, shape
+      require(names_.size() < kDeepest, "its header is nested too deeply");
+      names_.emplace_back();
+    }
+    if (ends) names_.pop_back();
+    if (event == Event::key) {
+      const std::string key = parsed.get<std::string>();
+      require(names_.back().insert(key).second,
+              fmt::format("its header has the name {} twice", quote(key)));
+      if (names_.size() == 1) entry_name_ = key;
+    }
+    const bool complete = (ends || event == Event::value) && names_.size() == 1;
+    if (!complete) return true;
+    read_entry(parsed);
+    return false;
+  }
+
+  void read_entry(const Json& json) {
+    const std::string name = quote(entry_name_);
+    require(json.is_object(), name + " is not an object");
+    if (entry_name_ == kMetadata) {
+      for (const auto& [key, value] : json.items()) {
+        require(value.is_string(), fmt::format("{} of {} is not text", quote(key), name));
+        result_.metadata[key] = value.get<std::string>();
+      }
+      return;
+    }
+    require(json.size() == 3 && json.contains("dtype") && json.contains("shape") &&
+                json.contains("data_offsets"),
+            name + " must have dtype, shape and data_offsets, and nothing else");
+    Entry entry;
+    entry.name = entry_name_;
+    require(json["dtype"].is_string(), name + " has a dtype that is not text");
+    entry.dtype = json["dtype"].get<std::string>();
+    require(
+        entry.dtype == "F64" || entry.dtype == "F32" || entry.dtype == "I64",
+        fmt::format("{} has the dtype {}, F64, F32 and I64 are read", name, quote(entry.dtype)));
+    for (const std::uint64_t extent : whole_numbers(json["shape"], name + " has a shape")) {
+      require(extent <= INT64_MAX, name + " has a shape too large for 64 bits");
+      entry.extents.push_back(static_cast<std::int64_t>(extent));
+    }
+    const auto offsets = whole_numbers(json["data_offsets"], name + " has data_offsets");
+    require(offsets.size() == 2, name + " must have two data_offsets");
+    entry.begin = offsets[0];
+    entry.end = offsets[1];
+    check_size(entry);
+    entries_.push_back(std::move(entry));
+  }
+
+  std::vector<std::uint64_t> whole_numbers(const Json& json, const std::string& what) const {
+    require(json.is_array(), what + " that is no list");
+    std::vector<std::uint64_t> numbers;
+    for (const Json& each : json) {
+      require(each.is_number_unsigned(), what + " with something else than whole numbers");
+      numbers.push_back(each.get<std::uint64_t>());
+    }
+    return numbers;
+  }
+
+  void check_size(const Entry& entry) const {
+    const std::string name = quote(entry.name);
+    require(entry.begin <= entry.end && entry.end <= bytes_.size(),
+            fmt::format("{} has the data_offsets [{}, {}], and there are {} bytes of data", name,
+                        entry.begin, entry.end, bytes_.size()));
+    std::uint64_t size = size_of_element(entry.dtype);
+    bool fits = true;
+    for (const std::int64_t extent : entry.extents) {
+      fits = !__builtin_mul_overflow(size, static_cast<std::uint64_t>(extent), &size) && fits;
+    }
+    require(fits, name + " has a shape too large for 64 bits");
+    require(size == entry.end - entry.begin,
+            fmt::format("{} needs {} bytes for its shape, and its data_offsets hold {}", name, size,
+                        entry.end - entry.begin));
+  }
+
+  void check_contiguous() const {
+    std::uint64_t end = 0;
+    for (const Entry& entry : entries_) {
+      require(entry.begin >= end, quote(entry.name) + " overlaps the tensor before it");
+      require(entry.begin == end, fmt::format("there is a hole of {} bytes before {}",
+                                              entry.begin - end, quote(entry.name)));
+      end = entry.end;
+    }
+    require(end == bytes_.size(),
+            fmt::format("{} bytes at its end belong to no tensor", bytes_.size() - end));
+  }
+
+  Tensor tensor_of(const Entry& entry) const {
+    Tensor tensor = Tensor::uninitialized(Shape(entry.extents));
+    const char* from = bytes_.data() + entry.begin;
+    double* to = tensor.mutable_data();
+    if (entry.dtype == "F64") {
+      std::memcpy(to, from, static_cast<std::size_t>(entry.end - entry.begin));
+    } else if (entry.dtype == "F32") {
+      convert<float>(from, to, tensor.numel());
+    } else {
+      convert<std::int64_t>(from, to, tensor.numel());
+      for (const double value : tensor.values()) {
+        require(std::abs(value) <= 0x1p53,
+                quote(entry.name) + " holds an integer that no double holds");
+      }
+    }
+    return tensor;
+  }
+
+  template <typename T>
+  static void convert(const char* from, double* to, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i, from += sizeof(T)) {
+      T value;
+      std::memcpy(&value, from, sizeof value);
+      to[i] = static_cast<double>(value);
+    }
+  }
+
+  std::string_view bytes_;
+  const std::string& source_;
+  std::vector<std::set<std::string>> names_;  // the keys so far of every object that is open
+  std::string entry_name_;                    // of the outermost object's
+  std::vector<Entry> entries_;
+  Safetensors result_;
+};
+
+}  // namespace
+
+Safetensors parse_safetensors(std::string_view bytes, const std::string& source) {
+  return Reader(bytes, source).read();
+}
+
+}  // namespace normlab

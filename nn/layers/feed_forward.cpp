@@ -1,0 +1,26 @@
+// Tested by tests/nn/transformer/transformer_encoder_layer_test.cpp and
+// transformer_decoder_layer_test.cpp.
+#include "nn/layers/feed_forward.hpp"
+
+#include "core/ops/activation.hpp"
+
+namespace normlab {
+
+Var activate(Activation activation, const Var& x) {
+  return activation == Activation::relu ? relu(x) : gelu(x);
+}
+
+const char* name(Activation activation) { return activation == Activation::relu ? "relu" : "gelu"; }
+
+Var FeedForward::forward(const Var& x,
+                         const std::function<void(const char* point, const Var&)>& show) const {
+  const Var kept = dropout.forward(activate(activation, linear1.forward(x)));
+  show("linear2.input", kept);
+  const Var sum = linear2.forward(kept);
+  show("linear2.output", sum);
+  const Var output = last_dropout.forward(sum);
+  show("ffn.output", output);
+  return output;
+}
+
+}  // namespace normlab

@@ -1,0 +1,81 @@
+#pragma once
+
+#include "core/random.hpp"
+#include "nn/layers/dropout.hpp"
+#include "nn/layers/linear.hpp"
+#include "nn/norm_factory.hpp"
+
+namespace normlab {
+
+// Which keys a query may attend to, in torch.nn.MultiheadAttention's terms.
+struct AttentionMasks {
+  // Added to the scores: (Tq, Tk), or (N * heads, Tq, Tk) for one mask per head. A boolean mask in
+  // which true forbids is made by mask_where_forbidden (core/ops/attention.hpp).
+  Tensor attn_mask{};
+  // (N, Tk), 1 where the key is padding and must not be attended to, else 0.
+  Tensor key_padding_mask{};
+  // Position i attends to positions 0 .. i.
+  bool is_causal = false;
+};
+
+// out_proj(concat over heads of softmax(Q K^T / sqrt(head width) + mask) V), with
+// Q, K, V = in_proj of query, key and value; as torch.nn.MultiheadAttention with batch_first=True:
+// query (N, Tq, embed_dim), key and value (N, Tk, embed_dim) -> (N, Tq, embed_dim).
+//
+// Taps: query and key, (N, T, embed_dim), as they enter the product: projected, and normalized if
+// so asked for (query times 1/tau in cosine attention, which has no other scale).
+//
+// A query whose keys are all forbidden gets the output bias alone, and finite gradients
+// (PyTorch: NaN).
+class MultiheadAttention : public Module {
+ public:
+  struct Options {
+    double dropout = 0.0;  // on the attention weights, in train mode
+    bool bias = true;
+    // Query-key normalization (Dehghani et al. 2023, LayerNorm; Esser et al. 2024, RMSNorm): a norm
+    // of each head's queries and another of its keys before the product, so that logits cannot grow
+    // with the weights. Shared by the heads, as in both papers. None: no normalization.
+    NormFactory qk_norm{};
+    // Scaled cosine attention (Liu et al. 2022, Swin V2): logits cos(q, k) / tau with one learned
+    // temperature per head, tau = exp(-min(logit_scale, ln 100)) >= 0.01, starting at tau = 0.1.
+    bool cosine = false;
+  };
+  // Throws std::invalid_argument unless num_heads divides embed_dim, and where a head is too narrow
+  // to be normalized: one number normalized is its sign, and LayerNorm keeps only a sign of two.
+  MultiheadAttention(std::int64_t embed_dim, std::int64_t num_heads, Generator& generator,
+                     const Options& options);
+  MultiheadAttention(std::int64_t embed_dim, std::int64_t num_heads, Generator& generator)
+      : MultiheadAttention(embed_dim, num_heads, generator, Options{}) {}
+
+  struct Result {
+    Var output;
+    Tensor weights;  // (N, heads, Tq, Tk), after the softmax and before dropout
+  };
+  Result attend(const Var& query, const Var& key, const Var& value,
+                const AttentionMasks& masks = {});
+  // Self-attention: the three are one, and are projected in one product.
+  Result attend(const Var& x, const AttentionMasks& masks = {});
+  Var forward(const Var& x) override { return attend(x).output; }
+
+  // Weights averaged over heads, (N, Tq, Tk): what PyTorch returns by default.
+  static Tensor average_over_heads(const Tensor& weights);
+
+  Parameter& in_proj_weight;          // (3 embed_dim, embed_dim): W_Q, W_K and W_V stacked
+  Parameter* in_proj_bias = nullptr;  // (3 embed_dim)
+  Linear& out_proj;
+  Module* q_norm = nullptr;  // with qk_norm
+  Module* k_norm = nullptr;
+  Parameter* logit_scale = nullptr;  // (heads), ln(1 / tau), with cosine
+
+ private:
+  Var project(const Var& x, std::int64_t part);
+  Var each_head(const Var& x, Module& norm);
+  Var each_head_to_unit_length(const Var& x);
+  Result finish(const Var& query, const Var& key, const Var& value, const AttentionMasks& masks);
+
+  std::int64_t embed_dim_, num_heads_;
+  double dropout_p_;
+  Generator dropout_generator_;
+};
+
+}  // namespace normlab

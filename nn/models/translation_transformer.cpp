@@ -1,0 +1,141 @@
+// Tested by tests/nn/models/translation_transformer_test.cpp.
+#include "nn/models/translation_transformer.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "core/check.hpp"
+#include "core/ops/arithmetic.hpp"
+#include "core/ops/linear.hpp"
+#include "core/ops/shape_ops.hpp"
+#include "nn/layers/positional_encoding.hpp"
+#include "nn/norms/norm_registry.hpp"
+
+namespace normlab {
+
+namespace {
+
+using Options = TranslationTransformer::Options;
+using Tied = TranslationTransformer::TiedEmbeddings;
+
+const Options& checked(const Options& options) {
+  const std::int64_t source = options.source_vocabulary, target = options.target_vocabulary;
+  check(source > 0 && target > 0 && options.width > 0, "TranslationTransformer",
+        "source_vocabulary, target_vocabulary, width", "must be positive",
+        [&] { return fmt::format("{}, {}, {}", source, target, options.width); });
+  check(options.tied != Tied::all || source == target, "TranslationTransformer", "tied",
+        "must not be all unless both vocabularies have one size",
+        [&] { return fmt::format("all for {} and {}", source, target); });
+  check(
+      nn::norms().at(options.norm).properties.token_independent, "TranslationTransformer", "norm",
+      "must have token_independent among its properties, or a decoder sees what it has to predict",
+      options.norm);
+  return options;
+}
+
+const char* name(Tied tied) {
+  return tied == Tied::none ? "none" : tied == Tied::output ? "output" : "all";
+}
+
+double root_of_width(const Options& options) {
+  return std::sqrt(static_cast<double>(options.width));
+}
+
+// Standard deviation 1 / sqrt(width).
+std::unique_ptr<Embedding> make_embedding(std::int64_t vocabulary, const Options& options,
+                                          Generator& generator) {
+  auto embedding = std::make_unique<Embedding>(vocabulary, options.width, generator,
+                                               Embedding::Options{.padding_idx = options.padding});
+  for (double& v : embedding->weight.value.mutable_values()) v /= root_of_width(options);
+  return embedding;
+}
+
+Transformer::Options transformer_options(const Options& options) {
+  TransformerEncoderLayer::Options block;
+  block.dim_feedforward = options.ffn;
+  block.dropout = options.dropout;
+  block.activation = options.activation;
+  block.norm = nn::norms().at(options.norm).factory(options.norm_eps);
+  block.placement = options.placement;
+  return {.d_model = options.width,
+          .nhead = options.heads,
+          .num_encoder_layers = options.layers,
+          .num_decoder_layers = options.layers,
+          .layer = block};
+}
+
+}  // namespace
+
+TranslationTransformer::TranslationTransformer(const Options& options, Generator& generator)
+    : source_embedding(
+          register_module(options.tied == Tied::all ? "embedding" : "source_embedding",
+                          make_embedding(checked(options).source_vocabulary, options, generator))),
+      target_embedding(
+          options.tied == Tied::all
+              ? source_embedding
+              : register_module("target_embedding",
+                                make_embedding(options.target_vocabulary, options, generator))),
+      dropout(register_module("dropout", std::make_unique<Dropout>(options.dropout, generator))),
+      transformer(register_module(
+          "transformer", std::make_unique<Transformer>(transformer_options(options), generator))),
+      head(options.tied == Tied::none
+               ? &register_module("head", std::make_unique<Linear>(
+                                              options.width, options.target_vocabulary, generator))
+               : nullptr),
+      options_(options) {
+  register_fact("norm", options.norm);
+  register_fact("tied_embeddings", name(options.tied));
+  register_fact("padding", options.padding);
+}
+
+// (sentences, length, width)
+Var TranslationTransformer::embed(Tape& tape, Embedding& embedding, const PaddedBatch& batch) {
+  const Var rows = embedding.forward(tape, batch.tokens);
+  const Var tokens = reshape(rows, {batch.sentences, batch.length, options_.width});
+  const Var positions = tape.constant(sinusoidal_positions(batch.length, options_.width));
+  return dropout.forward(root_of_width(options_) * tokens + positions);
+}
+
+TranslationTransformer::Memory TranslationTransformer::encode(Tape& tape, const Sentences& source) {
+  const PaddedBatch batch = padded("source", source, options_.padding);
+  const Var x = embed(tape, source_embedding, batch);
+  return {transformer.encoder.forward(x, {.key_padding_mask = batch.padding}), batch.padding};
+}
+
+Var TranslationTransformer::decode(const Memory& memory, const Sentences& target) {
+  const PaddedBatch batch = padded("target", target, options_.padding);
+  const std::int64_t sources = memory.tokens.shape()[0];
+  check(batch.sentences == sources, "TranslationTransformer", "target",
+        "must hold one sentence for each source",
+        [&] { return fmt::format("{} for {}", batch.sentences, sources); });
+  Tape& tape = memory.tokens.tape();
+  const Var y = transformer.decoder.forward(embed(tape, target_embedding, batch), memory.tokens,
+                                            {.key_padding_mask = batch.padding, .is_causal = true},
+                                            {.key_padding_mask = memory.padding});
+  return head != nullptr ? head->forward(y) : linear(y, tape.watch(target_embedding.weight));
+}
+
+TranslationTransformer::Memory TranslationTransformer::select(
+    const Memory& memory, std::span<const std::int64_t> sentences) {
+  Memory selected{gather_rows(memory.tokens, sentences)};
+  if (!memory.padding.defined()) return selected;
+  const std::int64_t length = memory.padding.width();
+  selected.padding = Tensor::uninitialized({std::ssize(sentences), length});
+  double* out = selected.padding.mutable_data();
+  for (const std::int64_t sentence : sentences) {
+    out = std::copy_n(memory.padding.data() + sentence * length, length, out);
+  }
+  return selected;
+}
+
+Var TranslationTransformer::forward(Tape& tape, const Sentences& source, const Sentences& target) {
+  return decode(encode(tape, source), target);
+}
+
+Var TranslationTransformer::forward(const Var&) {
+  fail_misuse("TranslationTransformer", "forward", "must be given source and target", "a tensor");
+}
+
+}  // namespace normlab

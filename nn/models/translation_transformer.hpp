@@ -1,0 +1,88 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "nn/layers/embedding.hpp"
+#include "nn/models/padded_batch.hpp"
+#include "nn/transformer/transformer.hpp"
+
+namespace normlab {
+
+// A transformer that translates (Vaswani et al. 2017): source and target sentences as indices of
+// tokens -> for every position of the target, the logits of the token that comes next,
+// (N, T, target_vocabulary).
+//
+//   x_t    = sqrt(width) E[token_t] + PE(t)          on both sides, PE by sinusoidal_positions
+//   memory = encoder(x of the source)
+//   logits = head(decoder(x of the target, memory))  causal: position t sees tokens 0 .. t
+//
+// Embeddings start normal with variance 1 / width, so that the factor sqrt(width) makes an
+// embedding as large as a position, and a tied head starts with logits of about 1. The rest starts
+// as Transformer and Linear do. The row of the padding index starts at zero, and reading it sends
+// no gradient there.
+//
+// Sentences of different lengths make one batch. Padding is put behind them, and hidden from every
+// attention: the result is that of each sentence by itself. A norm that mixes tokens
+// (NormProperties::token_independent) would undo that, and show a decoder what it has to predict:
+// it is refused.
+class TranslationTransformer : public Module {
+ public:
+  // Which matrices are one (Press and Wolf 2017). A tied matrix is one Parameter, its gradient the
+  // sum over its uses. A tied head has no bias.
+  enum class TiedEmbeddings {
+    none,
+    output,  // the head is the target's embedding
+    all,     // and so is the source's: one vocabulary for both languages
+  };
+  struct Options {
+    std::int64_t source_vocabulary = 0, target_vocabulary = 0;
+    std::int64_t layers = 2, width = 64, heads = 4, ffn = 128;  // so many layers on each side
+    std::string norm = "layernorm";                             // of nn::norms()
+    std::optional<double> norm_eps{};                           // none: the norm's own
+    Placement placement = Placement::pre;                       // or post
+    Activation activation = Activation::relu;
+    double dropout = 0.1;  // on the embedded tokens, and where the blocks have it
+    TiedEmbeddings tied = TiedEmbeddings::none;
+    std::int64_t padding = 0;  // its index, in both vocabularies
+  };
+  // Throws std::invalid_argument for sizes that do not fit, a norm that is not registered or mixes
+  // tokens, a placement that decoders do not have, and embeddings tied across vocabularies of two
+  // sizes.
+  TranslationTransformer(const Options& options, Generator& generator);
+
+  using Sentences = std::vector<std::vector<std::int64_t>>;
+  // One target for each source, as the decoder reads it: the begin token and then the sentence,
+  // without its end, which is what the last position is asked for. Throws
+  // std::invalid_argument for what `padded` refuses and for indices beyond the vocabulary.
+  Var forward(Tape& tape, const Sentences& source, const Sentences& target);
+  // Throws std::logic_error: a source needs a target.
+  Var forward(const Var& x) override;
+
+  // The two halves of forward: a source that is read once can be decoded from any number of times.
+  struct Memory {
+    Var tokens;        // (N, S, width)
+    Tensor padding{};  // (N, S), as in PaddedBatch
+  };
+  Memory encode(Tape& tape, const Sentences& source);
+  Var decode(const Memory& memory, const Sentences& target);
+  // The memory of the given sentences, repeats allowed.
+  static Memory select(const Memory& memory, std::span<const std::int64_t> sentences);
+
+  const Options& options() const { return options_; }
+
+  Embedding& source_embedding;  // weight (source_vocabulary, width)
+  Embedding& target_embedding;  // weight (target_vocabulary, width); the same one if all are tied
+  Dropout& dropout;
+  Transformer& transformer;
+  Linear* head = nullptr;  // weight (target_vocabulary, width); none if tied
+
+ private:
+  Var embed(Tape& tape, Embedding& embedding, const PaddedBatch& batch);
+
+  Options options_;
+};
+
+}  // namespace normlab

@@ -1,0 +1,30 @@
+// Tested by tests/nn/norms/layer_norm_test.cpp.
+#include "nn/norms/layer_norm.hpp"
+
+#include "core/check.hpp"
+#include "core/ops/layer_norm.hpp"
+#include "nn/optional_parameter.hpp"
+
+namespace normlab {
+
+LayerNorm::LayerNorm(Shape normalized_shape, const Options& options)
+    : normalized_shape_(std::move(normalized_shape)), options_(options) {
+  check_at_least("LayerNorm", "eps", options.eps, 0.0);
+  check(normalized_shape_.rank() > 0 && normalized_shape_.numel() > 0, "LayerNorm",
+        "normalized_shape", "must hold at least one feature",
+        [&] { return normalized_shape_.str(); });
+  register_fact("norm", "LayerNorm");
+  register_fact("eps", options.eps);
+  register_fact("affine", options.elementwise_affine);
+  register_fact("with_bias", options.elementwise_affine && options.bias);
+  if (!options.elementwise_affine) return;
+  weight = &register_parameter("weight", Tensor::ones(normalized_shape_));
+  if (options.bias) bias = &register_parameter("bias", Tensor::zeros(normalized_shape_));
+}
+
+Var LayerNorm::forward(const Var& x) {
+  const std::optional<Var> gain = watch(x.tape(), weight), shift = watch(x.tape(), bias);
+  return layer_norm(x, normalized_shape_, gain, shift, options_.eps);
+}
+
+}  // namespace normlab

@@ -1,0 +1,232 @@
+#include "data/text/parallel_text.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "data/text/number_names.hpp"
+#include "data/text/utf8.hpp"
+#include "tests/support/op_checks.hpp"
+
+using namespace normlab;
+
+namespace {
+
+// Two files that are gone when the test ends, however it ends.
+class TwoFiles {
+ public:
+  TwoFiles(std::string_view source, std::string_view target) {
+    std::filesystem::create_directory(folder_);
+    std::ofstream(this->source(), std::ios::binary) << source;
+    std::ofstream(this->target(), std::ios::binary) << target;
+  }
+  ~TwoFiles() { std::filesystem::remove_all(folder_); }
+  TwoFiles(const TwoFiles&) = delete;
+  TwoFiles& operator=(const TwoFiles&) = delete;
+
+  std::string source() const { return (folder_ / "text.de").string(); }
+  std::string target() const { return (folder_ / "text.en").string(); }
+  ParallelText read() const { return read_parallel_text(source(), target()); }
+
+ private:
+  std::filesystem::path folder_ =
+      std::filesystem::temp_directory_path() /
+      fmt::format("normlab_parallel_text_test_{}", static_cast<const void*>(this));
+};
+
+std::string fault_of(const std::string& source, const std::string& target) {
+  try {
+    read_parallel_text(source, target);
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+void check_fault(std::string_view source, std::string_view target, bool in_target,
+                 const std::string& place_and_fault) {
+  const TwoFiles files(source, target);
+  const std::string expected =
+      "[read_parallel_text] " + (in_target ? files.target() : files.source()) + place_and_fault;
+  const std::string message = fault_of(files.source(), files.target());
+  CHECK_MESSAGE(message.starts_with(expected), message, " should start with ", expected);
+  CHECK_MESSAGE(message.find(". HINT: ") != std::string::npos, message);
+}
+
+}  // namespace
+
+TEST_CASE("number_pairs: different numbers, each with its own translation") {
+  Generator generator(3);
+  const ParallelText text = number_pairs(1000, 999, generator);  // so all of them
+  REQUIRE(text.size() == 1000);
+  std::set<std::pair<std::string, std::string>> got, expected;
+  for (std::size_t i = 0; i < 1000; ++i) got.emplace(text.source[i], text.target[i]);
+  for (std::int64_t n = 0; n < 1000; ++n) expected.emplace(german_number(n), english_number(n));
+  CHECK(got == expected);
+  CHECK(text.source[0] + text.source[1] != "nulleins");  // in random order
+
+  Generator again(3), other(4);
+  CHECK(number_pairs(1000, 999, again).source == text.source);
+  CHECK(number_pairs(1000, 999, other).source != text.source);
+  Generator small(0);
+  CHECK(number_pairs(1, 0, small).target == std::vector<std::string>{"zero"});
+}
+
+TEST_CASE("date_pairs: every day has its own sentence in both languages") {
+  Generator generator(0);
+  CHECK(date_count() == 365'243);
+  const ParallelText text = date_pairs(30'000, generator);
+  std::unordered_set<std::string_view> sources(text.source.begin(), text.source.end());
+  std::unordered_set<std::string_view> targets(text.target.begin(), text.target.end());
+  CHECK(sources.size() == 30'000);
+  CHECK(targets.size() == 30'000);
+  // Days are drawn from the first year to the last one.
+  std::int64_t first = 0, last = 0;
+  for (const std::string& source : text.source) {
+    first += source.ends_with(" elfhundert");
+    last += source.ends_with(" zweitausendneunundneunzig");
+  }
+  CHECK(first > 10);  // 30 are expected
+  CHECK(last > 10);
+}
+
+TEST_CASE("number_pairs and date_pairs: more than there are is refused") {
+  Generator generator(0);
+  check_refused([&] { number_pairs(12, 10, generator); },
+                "[number_pairs] count: must lie in 1 .. 11, for so many there are, got 12");
+  check_refused([&] { number_pairs(0, 10, generator); }, "[number_pairs] count: must lie in 1");
+  check_refused([&] { number_pairs(1, 1'000'000, generator); },
+                "[number_pairs] largest: must lie in 0 .. 999999, got 1000000");
+  check_refused([&] { date_pairs(365'244, generator); },
+                "[date_pairs] count: must lie in 1 .. 365243");
+}
+
+TEST_CASE("split: no source sentence is on both sides, also where it occurs often") {
+  ParallelText text;
+  for (int i = 0; i < 300; ++i) {
+    text.source.push_back(fmt::format("s{}", i * i % 97));  // 49 different ones
+    text.target.push_back(fmt::format("t{}", i));
+  }
+  Generator generator(5);
+  const ParallelSplit parts = split(text, 0.8, generator);
+  CHECK(parts.train.size() + parts.test.size() == 300);
+  const std::set<std::string> train(parts.train.source.begin(), parts.train.source.end());
+  const std::set<std::string> test(parts.test.source.begin(), parts.test.source.end());
+  CHECK(train.size() == 39);  // of 49 * 0.8 = 39.2
+  CHECK(test.size() == 10);
+  for (const std::string& sentence : test) CHECK_FALSE(train.contains(sentence));
+
+  // Pairs stay together, in the order of the text.
+  for (const ParallelText& part : {parts.train, parts.test}) {
+    int previous = -1;
+    for (std::size_t i = 0; i < part.source.size(); ++i) {
+      const int line = std::stoi(part.target[i].substr(1));
+      if (part.source[i] != text.source[static_cast<std::size_t>(line)]) FAIL_CHECK(line);
+      if (line <= previous) FAIL_CHECK(line);
+      previous = line;
+    }
+  }
+}
+
+TEST_CASE("split: the seed decides, the ends are all and nothing") {
+  Generator generator(0);
+  const ParallelText text = number_pairs(100, 500, generator);
+  Generator a(7), b(7), c(8), d(0);
+  const ParallelSplit parts = split(text, 0.5, a);
+  CHECK(parts.train.size() == 50);
+  CHECK(split(text, 0.5, b).test.source == parts.test.source);
+  CHECK(split(text, 0.5, c).test.source != parts.test.source);
+  CHECK(split(text, 1.0, d).train.source == text.source);
+  CHECK(split(text, 0.0, d).test.target == text.target);
+  check_refused([&] { split(text, 1.5, d); },
+                "[train_test_split] train_fraction: must be a probability");
+  check_refused(
+      [&] {
+        split({{"a", "b"}, {"c"}}, 0.5, d);
+      },
+      "[split] text: must have as many targets as sources, got 2 and 1");
+}
+
+TEST_CASE("read_parallel_text: line ends of every kind, byte order marks, and spaces kept") {
+  const std::vector<std::string> source{"schöner Tag", " zwei  Räume "},
+      target{"nice day", "two\trooms"};
+  for (const auto& [a, b] : {std::pair("schöner Tag\n zwei  Räume \n", "nice day\ntwo\trooms\n"),
+                             std::pair("schöner Tag\n zwei  Räume ", "nice day\r\ntwo\trooms\r\n"),
+                             std::pair("\xEF\xBB\xBFschöner Tag\r\n zwei  Räume ",
+                                       "\xEF\xBB\xBFnice day\r\ntwo\trooms")}) {
+    const ParallelText text = TwoFiles(a, b).read();
+    CHECK(text.source == source);
+    CHECK(text.target == target);
+  }
+}
+
+TEST_CASE("read_parallel_text: every fault is named with its file and line") {
+  const TwoFiles files("a\n", "b\n");
+  const std::string folder = std::filesystem::path(files.source()).parent_path().string();
+  CHECK(fault_of("no/such/text.de", files.target())
+            .starts_with("[read_parallel_text] no/such/text.de: cannot be read. HINT: "));
+  CHECK(fault_of(files.source(), "no/such/text.en")
+            .starts_with("[read_parallel_text] no/such/text.en: cannot be read. HINT: "));
+  CHECK(fault_of(folder, files.target())
+            .starts_with("[read_parallel_text] " + folder + ": cannot be read"));
+
+  check_fault("", "b\n", false, ": the file is empty");
+  check_fault("a\n", "\xEF\xBB\xBF", true, ": the file is empty");
+  check_fault("a\n\nc\n", "a\nb\nc\n", false, ":2: the line is empty");
+  check_fault("a\nb\n", "a\n \t\r\n", true, ":2: the line is empty");
+  check_fault("a\n\n", "a\n", false, ":2: the line is empty");  // one line end too many
+  check_fault("a\nb\n", "good\nna\xEFve\n", true, ":2: byte 3 of the line, 0xef, is not UTF-8");
+  check_fault(
+      "\xFF\xFE"
+      "a\n",
+      "b\n", false, ":1: byte 1 of the line, 0xff, is not UTF-8");  // UTF-16
+}
+
+TEST_CASE("read_parallel_text: files of different lengths are told with both counts") {
+  const TwoFiles files("a\nb\nc\n", "a\nb\nc\nd\ne\n");
+  CHECK(
+      fault_of(files.source(), files.target())
+          .starts_with(fmt::format("[read_parallel_text] {1}:4: the line has no partner, {0} has 3 "
+                                   "lines and {1} has 5. HINT: ",
+                                   files.source(), files.target())));
+  check_fault("a\nb\n", "a\n", false, ":2: the line has no partner");
+}
+
+TEST_CASE("fingerprint: FNV-1a of the lines, sources and targets in turn") {
+  // The first value was computed with another program.
+  CHECK(fingerprint({{"eins", "zwei"}, {"one", "two"}}) == 0x907714eb472c50fd);
+  CHECK(fingerprint({}) == 0xcbf29ce484222325);
+  const auto differs = [](const ParallelText& text) {
+    return fingerprint(text) != fingerprint({{"eins", "zwei"}, {"one", "two"}});
+  };
+  CHECK(differs({{"zwei", "eins"}, {"two", "one"}}));  // another order
+  CHECK(differs({{"eins", "zwei"}, {"two", "one"}}));
+  CHECK(differs({{"ein", "zwei"}, {"sone", "two"}}));  // the same letters in a row
+}
+
+TEST_CASE("utf8: what RFC 3629 allows and what it does not") {
+  using std::string_view_literals::operator""sv;
+  // The first and last characters of each length, and those around the surrogates.
+  for (const std::string_view good :
+       {""sv, "\0"sv, "\x7F"sv, "\xC2\x80"sv, "\xDF\xBF"sv, "\xE0\xA0\x80"sv, "\xED\x9F\xBF"sv,
+        "\xEE\x80\x80"sv, "\xEF\xBF\xBF"sv, "\xF0\x90\x80\x80"sv, "\xF4\x8F\xBF\xBF"sv}) {
+    CHECK_FALSE(find_invalid_utf8(good).has_value());
+    CHECK(split_characters(good, "test").size() == (good.empty() ? 0 : 1));
+  }
+  for (const std::string_view bad :
+       {"\x80"sv, "\xBF"sv, "\xC0\x80"sv, "\xC1\xBF"sv, "\xC2"sv, "\xC2\x41"sv, "\xE0\x9F\xBF"sv,
+        "\xE2\x82"sv, "\xE2\x82\x41"sv, "\xED\xA0\x80"sv, "\xF0\x8F\xBF\xBF"sv, "\xF0\x90\x80"sv,
+        "\xF0\x90\x80\xC0"sv, "\xF4\x90\x80\x80"sv, "\xF5\x80\x80\x80"sv, "\xFF"sv}) {
+    const std::string text = "ä" + std::string(bad);
+    CHECK(find_invalid_utf8(text) == std::optional<std::size_t>(2));
+    check_refused([&] { split_characters(text, "test"); }, "[test] text: must be UTF-8, got byte ");
+  }
+  CHECK(split_characters("aé€😀", "test") == std::vector<std::string_view>{"a", "é", "€", "😀"});
+}

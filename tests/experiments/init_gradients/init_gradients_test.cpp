@@ -1,0 +1,199 @@
+#include "experiments/init_gradients/init_gradients.hpp"
+
+#include <functional>
+#include <limits>
+#include <map>
+#include <tuple>
+
+#include <doctest/doctest.h>
+
+#include "tests/experiments/init_gradients/init_gradients_cases.hpp"
+#include "tests/support/op_checks.hpp"
+
+using namespace normlab;
+
+namespace {
+
+void check_option_refused(const std::function<void(InitGradientsOptions&)>& spoil,
+                          std::string_view message_start) {
+  InitGradientsOptions options = small_run();
+  CHECK_NOTHROW(check_options(options));
+  spoil(options);
+  check_refused([&] { check_options(options); }, message_start);
+}
+
+}  // namespace
+
+TEST_CASE("init_gradients: the defaults are the published run") {
+  const InitGradientsOptions options;
+  CHECK(options.model.width == 64);
+  CHECK(options.model.heads == 4);
+  CHECK(options.model.ffn == 256);
+  CHECK(options.images == 256);
+  CHECK(options.seeds == std::vector<std::uint64_t>{0, 1, 2, 3, 4});
+  CHECK(options.layers == std::vector<std::int64_t>{6, 12, 24});
+  CHECK(options.profile_layers == 12);
+  CHECK(options.scales[0].value == 1.0);
+  CHECK(options.scales[1].value == 1.0 / std::sqrt(64.0));
+  CHECK_NOTHROW(check_options(options));
+}
+
+TEST_CASE("init_gradients: options that do not fit are refused by name") {
+  using Options = InitGradientsOptions;
+  check_option_refused([](Options& o) { o.model.heads = 4; },
+                       "[init_gradients] --width: must be a positive multiple of --heads, got 6 "
+                       "with 4 heads");
+  check_option_refused([](Options& o) { o.model.heads = 0; }, "[init_gradients] --width:");
+  check_option_refused([](Options& o) { o.model.heads = -2; }, "[init_gradients] --width:");
+  check_option_refused([](Options& o) { o.model.width = 0; }, "[init_gradients] --width:");
+  check_option_refused([](Options& o) { o.model.ffn = 0; },
+                       "[init_gradients] --ffn: must be from 1 to 65536, got 0");
+  check_option_refused([](Options& o) { o.images = 0; },
+                       "[init_gradients] --images: must be at least 1, got 0");
+  check_option_refused([](Options& o) { o.seeds = {}; },
+                       "[init_gradients] --seeds: must name at least one, got none");
+  check_option_refused(
+      [](Options& o) {
+        o.seeds = {5, 1, 5};
+      },
+      "[init_gradients] --seeds: must differ from one another, got 5 twice");
+  check_option_refused([](Options& o) { o.layers = {}; }, "[init_gradients] --layers:");
+  check_option_refused(
+      [](Options& o) {
+        o.layers = {3, 0};
+      },
+      "[init_gradients] --layers: must be from 1 to 10000, got 0");
+  check_option_refused(
+      [](Options& o) {
+        o.layers = {3, 2, 3};
+      },
+      "[init_gradients] --layers: must differ from one another, got 3 twice");
+  check_option_refused([](Options& o) { o.profile_layers = 0; },
+                       "[init_gradients] --profile-layers: must be from 1 to 10000, got 0");
+  check_option_refused([](Options& o) { o.placements = {}; }, "[init_gradients] --placement:");
+  check_option_refused(
+      [](Options& o) {
+        o.placements = {Placement::pre, Placement::pre};
+      },
+      "[init_gradients] --placement: must differ from one another, got pre twice");
+}
+
+TEST_CASE("init_gradients: scales must be positive, finite and different") {
+  for (const double value : {0.0, -1.0, std::numeric_limits<double>::infinity(),
+                             std::numeric_limits<double>::quiet_NaN()}) {
+    check_option_refused(
+        [&](InitGradientsOptions& o) {
+          o.scales = {{"named", value}};
+        },
+        "[init_gradients] --input-scale: must be positive numbers, got named");
+  }
+  check_option_refused([](InitGradientsOptions& o) { o.scales = {}; },
+                       "[init_gradients] --input-scale: must name at least one, got none");
+  check_option_refused(
+      [](InitGradientsOptions& o) {
+        o.scales = {{"unit", 1.0}, {"1.0", 1.0}};
+      },
+      "[init_gradients] --input-scale: must differ from one another, got unit and "
+      "1.0, which are both 1");
+}
+
+TEST_CASE("init_gradients: sizes that no memory holds are refused, overflowing ones too") {
+  using Options = InitGradientsOptions;
+  check_option_refused([](Options& o) { o.model.width = 1'000'000'000'000; },
+                       "[init_gradients] --width: must be from 1 to 65536, got 1000000000000");
+  check_option_refused([](Options& o) { o.model.ffn = std::numeric_limits<std::int64_t>::max(); },
+                       "[init_gradients] --ffn: must be from 1 to 65536");
+  check_option_refused([](Options& o) { o.layers = {std::numeric_limits<std::int64_t>::max()}; },
+                       "[init_gradients] --layers: must be from 1 to 10000");
+  check_option_refused([](Options& o) { o.profile_layers = 10'001; },
+                       "[init_gradients] --profile-layers: must be from 1 to 10000, got 10001");
+  check_option_refused(
+      [](Options& o) {
+        o.model = {.width = 65'536, .heads = 1, .ffn = 65'536};
+        o.layers = {1};
+        o.profile_layers = 1;
+      },
+      "[init_gradients] --layers: times 25769803776 weights per layer must be at most 1073741824");
+  // 4 * 4096^2 + 2 * 4096 * 24576 weights per layer: four layers are exactly the limit.
+  Options most = small_run();
+  most.model = {.width = 4096, .heads = 1, .ffn = 24'576};
+  most.layers = {4};
+  CHECK_NOTHROW(check_options(most));
+  most.layers = {5};
+  CHECK_THROWS_AS(check_options(most), std::invalid_argument);
+}
+
+TEST_CASE("init_gradients: more images than there are is refused") {
+  InitGradientsOptions options = small_run();
+  options.images = 3;
+  check_refused([&] { run_init_gradients(options, load_digits().range(0, 2), 1); },
+                "[init_gradients] --images: must be at most 2, as many as there are, got 3");
+}
+
+TEST_CASE("init_gradients: each cell of both tables is computed once, in their order") {
+  const InitGradientsResult result = run_init_gradients(small_run(), load_digits(), 1);
+  // The table over layers needs its depth at the first scale, the depth table both scales.
+  std::vector<std::pair<double, std::int64_t>> expected{
+      {1.0, 2}, {1.0, 1}, {1.0, 3}, {0.5, 1}, {0.5, 3}};
+  REQUIRE(result.cells.size() == expected.size() * 2 * 2);
+  std::size_t at = 0;
+  for (const auto& [scale, layers] : expected) {
+    for (const Placement placement : {Placement::post, Placement::pre}) {
+      for (const std::uint64_t seed : small_run().seeds) {
+        CHECK(result.cells[at].cell == GradientCell{layers, placement, seed, scale});
+        CHECK(std::ssize(result.cells[at].measured.w2_grad_norm) == layers);
+        ++at;
+      }
+    }
+  }
+}
+
+TEST_CASE("init_gradients: a depth that both tables show is computed once") {
+  InitGradientsOptions options = small_run();
+  options.profile_layers = 3;
+  const InitGradientsResult result = run_init_gradients(options, load_digits(), 1);
+  std::map<std::tuple<std::int64_t, Placement, std::uint64_t, double>, int> times;
+  for (const MeasuredCell& each : result.cells) {
+    const GradientCell& c = each.cell;
+    ++times[{c.layers, c.placement, c.seed, c.scale}];
+  }
+  CHECK(result.cells.size() == 2 * 2 * 2 * 2);
+  CHECK(times.size() == result.cells.size());
+}
+
+TEST_CASE("init_gradients: each cell's numbers are those of its own network") {
+  const InitGradientsOptions options = small_run();
+  const InitGradientsResult result = run_init_gradients(options, load_digits(), 2);
+  for (const MeasuredCell& each : result.cells) {
+    const GradientMeasurement alone = measure_gradients(options.model, each.cell, result.tokens);
+    CHECK(each.measured.loss == alone.loss);
+    CHECK(each.measured.w2_grad_norm == alone.w2_grad_norm);
+    CHECK(&result.measurement(each.cell) == &each.measured);
+  }
+  check_refused(
+      [&] {
+        result.measurement({9, Placement::post, 3, 1.0});
+      },
+      "[init_gradients] cell: must have been measured, got 9 layers, seed 3");
+}
+
+TEST_CASE("init_gradients: self-checks are those of the placements asked for") {
+  InitGradientsOptions options = small_run();
+  options.placements = {Placement::pre};
+  const InitGradientsResult result = run_init_gradients(options, load_digits(), 1);
+  REQUIRE(result.finite_differences.size() == 2);
+  for (const auto& check : result.finite_differences) CHECK(check.placement == Placement::pre);
+  CHECK(result.checks_passed());
+  for (const MeasuredCell& each : result.cells) CHECK(each.cell.placement == Placement::pre);
+}
+
+TEST_CASE("init_gradients: progress ends at the total") {
+  double last = 0.0, total = 0.0;
+  run_init_gradients(small_run(), load_digits(), 2, [&](double done, double all) {
+    CHECK(done > last);
+    last = done;
+    total = all;
+  });
+  CHECK(total > 0.0);
+  CHECK(std::abs(last / total - 1.0) <= 1e-14);
+}

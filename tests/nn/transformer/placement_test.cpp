@@ -1,0 +1,179 @@
+#include "nn/transformer/placement.hpp"
+
+#include <cmath>
+#include <set>
+
+#include <doctest/doctest.h>
+
+#include "core/kernels/map.hpp"
+#include "core/tools/gradcheck.hpp"
+#include "nn/norms/norm_registry.hpp"
+#include "nn/transformer/transformer_encoder.hpp"
+
+using namespace normlab;
+
+namespace {
+
+constexpr std::int64_t kWidth = 6, kHeads = 2;
+
+TransformerEncoderLayer::Options options_of(Placement placement) {
+  return {.dim_feedforward = 10,
+          .dropout = 0.0,
+          .activation = Activation::gelu,
+          .placement = placement};
+}
+
+Tensor tokens(std::uint64_t seed = 1) {
+  Generator generator(seed);
+  return generator.randn({2, 3, kWidth});
+}
+
+// Gates that start at zero would hide what is behind them.
+void move_parameters(Module& module) {
+  Generator generator(2);
+  for (Parameter* parameter : module.parameters()) {
+    parameter->value +=
+        map(generator.randn(parameter->value.shape()), [](double v) { return 0.3 * v; });
+  }
+}
+
+}  // namespace
+
+TEST_CASE("placement: every enumerator has an entry with a name of its own") {
+  std::set<std::string> names;
+  for (const PlacementEntry& each : nn::placements()) {
+    CHECK(&entry(each.placement) == &each);
+    names.insert(each.name);
+  }
+  CHECK(names.size() == 9);
+  CHECK(name(Placement::res_post) == "res-post");
+}
+
+TEST_CASE("placement: gradients of the input and of every parameter are right in each one") {
+  for (const PlacementEntry& each : nn::placements()) {
+    CAPTURE(each.name);
+    Generator generator(3);
+    TransformerEncoder encoder(2, kWidth, kHeads, generator, options_of(each.placement));
+    move_parameters(encoder);
+    Parameter input{"x", tokens()};
+    std::vector<Parameter*> parameters = encoder.parameters();
+    parameters.push_back(&input);
+    const GradcheckResult result =
+        check_parameter_gradients([&](Tape& tape) { return encoder.forward(tape.watch(input)); },
+                                  parameters, {.tolerance = 1e-6});
+    CHECK_MESSAGE(result.passed, result.report);
+  }
+}
+
+TEST_CASE("placement: adaLN-Zero and ReZero start as the identity, bit for bit") {
+  for (Placement placement : {Placement::ada_ln_zero, Placement::re_zero}) {
+    CAPTURE(name(placement));
+    Generator generator(4);
+    TransformerEncoderLayer layer(kWidth, kHeads, generator, options_of(placement));
+    Tape tape;
+    const Tensor x = tokens();
+    CHECK(max_abs_difference(layer.forward(tape.constant(x)).value(), x) == 0.0);
+  }
+}
+
+TEST_CASE("placement: res-post with norm weights of zero is the identity (B41)") {
+  Generator generator(5);
+  TransformerEncoderLayer::Options options = options_of(Placement::res_post);
+  options.norm_weight = 0.0;
+  TransformerEncoderLayer layer(kWidth, kHeads, generator, options);
+  Tape tape;
+  const Tensor x = tokens();
+  CHECK(max_abs_difference(layer.forward(tape.constant(x)).value(), x) == 0.0);
+}
+
+TEST_CASE("placement: DeepNorm enlarges the stream, not the branch (B43)") {
+  Generator generator(6);
+  TransformerEncoder encoder(12, kWidth, kHeads, generator, options_of(Placement::deep_norm));
+  const double alpha = encoder.layers.front()->options().deep_norm_alpha;
+  CHECK(std::abs(alpha - 2.2133638394) < 1e-9);  // (2 * 12)^(1/4)
+  TransformerEncoderLayer& layer = *encoder.layers.front();
+  Tensor attention;
+  Tensor summed;
+  layer.set_tap([&](const std::string& tap, const Var& value) {
+    if (tap == "self_attn.output") attention = value.value();
+    if (tap == "norm1.input") summed = value.value();
+  });
+  Tape tape;
+  const Tensor x = tokens();
+  layer.forward(tape.constant(x));
+  const Tensor expected = zip(x, attention, [alpha](double s, double b) { return alpha * s + b; });
+  CHECK(max_abs_difference(summed, expected) < 1e-14);
+}
+
+TEST_CASE("placement: DeepNorm's beta is on the values' path and not on queries and keys") {
+  Generator one(6), two(6);
+  constexpr std::int64_t kDepth = 12;
+  TransformerEncoder plain(kDepth, kWidth, kHeads, one, options_of(Placement::post));
+  TransformerEncoder deep(kDepth, kWidth, kHeads, two, options_of(Placement::deep_norm));
+  const double beta = 0.31947155212;  // (8 * 12)^(-1/4)
+  CHECK(std::abs(deep.layers.front()->options().deep_norm_beta - beta) < 1e-10);
+  for (const auto& [parameter_name, parameter] : plain.named_parameters()) {
+    CAPTURE(parameter_name);
+    const Tensor &before = parameter->value, &after = deep.parameter(parameter_name).value;
+    const bool matrix = before.rank() == 2, in_proj = parameter_name.ends_with("in_proj_weight");
+    for (std::int64_t i = 0; i < before.numel(); ++i) {
+      const bool scaled = matrix && (!in_proj || i >= 2 * kWidth * kWidth);
+      const double expected = before.data()[i] * (scaled ? beta : 1.0);
+      CHECK(std::abs(after.data()[i] - expected) <= 1e-10 * std::abs(expected));
+    }
+  }
+}
+
+TEST_CASE("placement: a stream is normalized, or it grows to a final norm, or has no norm") {
+  for (const PlacementEntry& each : nn::placements()) {
+    CAPTURE(each.name);
+    CHECK(each.normalizes_stream + each.needs_final_norm ==
+          (each.placement == Placement::re_zero ? 0 : 1));
+  }
+}
+
+TEST_CASE("placement: parallel reads one norm in both branches") {
+  Generator generator(7);
+  TransformerEncoderLayer layer(kWidth, kHeads, generator, options_of(Placement::parallel));
+  for (const auto& [parameter_name, parameter] : layer.named_parameters()) {
+    CHECK(parameter_name.find("norm2") == std::string::npos);
+  }
+  std::vector<Tensor> parts;
+  layer.set_tap([&](const std::string& tap, const Var& value) {
+    if (tap == "self_attn.output" || tap == "ffn.output") parts.push_back(value.value());
+  });
+  Tape tape;
+  const Tensor x = tokens();
+  Tensor sum = x;
+  const Tensor y = layer.forward(tape.constant(x)).value();
+  for (const Tensor& part : parts) sum += part;
+  REQUIRE(parts.size() == 2);
+  CHECK(max_abs_difference(y, sum) < 1e-14);
+}
+
+TEST_CASE(
+    "placement: a stack has the final norm that its placement needs, or says that it was told") {
+  using FinalNorm = TransformerEncoder::FinalNorm;
+  for (const PlacementEntry& each : nn::placements()) {
+    CAPTURE(each.name);
+    Generator generator(8);
+    const TransformerEncoder by_need(1, kWidth, kHeads, generator, options_of(each.placement));
+    CHECK((by_need.norm != nullptr) == each.needs_final_norm);
+    CHECK(by_need.describe().find("as asked for") == std::string::npos);
+    const TransformerEncoder told(1, kWidth, kHeads, generator, options_of(each.placement),
+                                  each.needs_final_norm ? FinalNorm::off : FinalNorm::on);
+    CHECK((told.norm != nullptr) != each.needs_final_norm);
+    CHECK(told.describe().find("as asked for") != std::string::npos);
+  }
+}
+
+TEST_CASE("placement: a norm on the stream after every second block") {
+  Generator generator(9);
+  const TransformerEncoder::StackOptions stack{.stream_norm_every = 2};
+  TransformerEncoder encoder(5, kWidth, kHeads, generator, options_of(Placement::res_post), stack);
+  std::size_t norms = 0;
+  for (const auto& [parameter_name, parameter] : encoder.named_parameters()) {
+    if (parameter_name.starts_with("stream_norms.") && parameter_name.ends_with("weight")) ++norms;
+  }
+  CHECK(norms == 2);
+}
