@@ -28,7 +28,7 @@ struct Program {
   int (*main)(int argc, const char* const* argv);
 };
 constexpr Program kPrograms[] = {{"attention_logits", attention_logits_main},
-                                 {"compare_norms", compare_norms_main},
+                                 {"compare_norms", compare_norms::main},
                                  {"discrepancy", discrepancy_main},
                                  {"gradient_flow", gradient_flow_main},
                                  {"init_gradients", init_gradients_main},

@@ -4,59 +4,26 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <mutex>
-
-#include <fmt/format.h>
 
 #include "core/check.hpp"
 #include "experiments/lab/program/option_checks.hpp"
+#include "experiments/lab/runs/grid.hpp"
+#include "experiments/untrained/gradient_json.hpp"
 #include "nn/norms/norm_registry.hpp"
 
-namespace normlab {
+namespace normlab::compare_norms {
 
 namespace {
 
 constexpr const char* kProgram = "compare_norms";
+using Json = nlohmann::ordered_json;
 
-EncoderModel::Config model_of(const CompareNormsOptions& options, const std::string& norm) {
-  return {.width = options.width, .heads = options.heads, .ffn = options.ffn, .norm = norm};
+Json key_of(const Point& point) {
+  return {{"norm", point.norm},
+          {"placement", name(point.cell.placement)},
+          {"layers", point.cell.layers},
+          {"seed", point.cell.seed}};
 }
-
-// The measurements of one norm in one placement.
-class Group {
- public:
-  Group(const CompareNormsResult& result, const std::string& norm, Placement placement)
-      : deepest_(*std::max_element(result.options.layers.begin(), result.options.layers.end())) {
-    for (const ComparedCell& each : result.cells) {
-      if (each.norm == norm && each.cell.placement == placement) cells_.push_back(&each);
-    }
-  }
-
-  bool empty() const { return cells_.empty(); }
-
-  // One number per seed.
-  template <typename F>
-  std::vector<double> of_deepest(F number) const {
-    std::vector<double> numbers;
-    for (const ComparedCell* each : cells_) {
-      if (each->cell.layers == deepest_) numbers.push_back(number(each->measured));
-    }
-    return numbers;
-  }
-
-  LineFit depth_fit() const {
-    std::vector<double> log_depth, log_gradient;
-    for (const ComparedCell* each : cells_) {
-      log_depth.push_back(std::log(static_cast<double>(each->cell.layers)));
-      log_gradient.push_back(std::log(each->measured.w2_grad_norm.back()));
-    }
-    return fit_line(log_depth, log_gradient);
-  }
-
- private:
-  std::int64_t deepest_;
-  std::vector<const ComparedCell*> cells_;
-};
 
 double stream_per_block(const GradientMeasurement& m) {
   const std::vector<double>& stream = m.stream_sq_norm_per_d;
@@ -73,96 +40,110 @@ double stream_exponent(const GradientMeasurement& m) {
   return fit_line(log_block, log_size).slope;
 }
 
-ComparedNorm summarize(const Group& group, const std::string& norm, Placement placement) {
+// The points of one norm in one placement; there is at least one.
+Summary summary_of(const std::vector<const Point*>& points, std::int64_t deepest) {
+  const auto over_seeds = [&](auto number) {
+    std::vector<double> numbers;
+    for (const Point* point : points) {
+      if (point->cell.layers == deepest) numbers.push_back(number(point->measured));
+    }
+    return numbers;
+  };
+  std::vector<double> log_depth, log_gradient;
+  for (const Point* point : points) {
+    log_depth.push_back(std::log(static_cast<double>(point->cell.layers)));
+    log_gradient.push_back(std::log(point->measured.w2_grad_norm.back()));
+  }
   using M = GradientMeasurement;
-  return {.norm = norm,
-          .placement = placement,
-          .first = spread(group.of_deepest([](const M& m) { return m.w2_grad_norm.front(); })),
-          .last = spread(group.of_deepest([](const M& m) { return m.w2_grad_norm.back(); })),
-          .ratio = spread(group.of_deepest(
+  return {.norm = points.front()->norm,
+          .placement = points.front()->cell.placement,
+          .first = spread(over_seeds([](const M& m) { return m.w2_grad_norm.front(); })),
+          .last = spread(over_seeds([](const M& m) { return m.w2_grad_norm.back(); })),
+          .ratio = spread(over_seeds(
               [](const M& m) { return m.w2_grad_norm.back() / m.w2_grad_norm.front(); })),
-          .depth = group.depth_fit(),
-          .stream_per_block = median(group.of_deepest(stream_per_block)),
-          .stream_exponent = median(group.of_deepest(stream_exponent)),
-          .loss = spread(group.of_deepest([](const M& m) { return m.loss; }))};
+          .depth = fit_line(log_depth, log_gradient),
+          .stream_per_block = median(over_seeds(stream_per_block)),
+          .stream_exponent = median(over_seeds(stream_exponent)),
+          .loss = spread(over_seeds([](const M& m) { return m.loss; }))};
 }
 
 }  // namespace
 
-CompareNormsOptions compare_all_norms() {
-  CompareNormsOptions options;
+std::int64_t Options::deepest() const { return *std::max_element(layers.begin(), layers.end()); }
+
+Options everything_registered() {
+  Options options;
   options.norms = nn::norms().names();
-  for (const PlacementEntry& each : nn::placements()) options.placements.push_back(each.placement);
+  for (const PlacementEntry& entry : nn::placements()) {
+    options.placements.push_back(entry.placement);
+  }
   return options;
 }
 
-void check_options(const CompareNormsOptions& options) {
+void check(const Options& options) {
   check_heads(kProgram, options.width, options.heads);
   check_distinct(kProgram, "--norm", options.norms);
   check_placements(kProgram, options.placements);
   check_distinct(kProgram, "--layers", options.layers);
   check_seeds(kProgram, options.seeds);
   for (std::int64_t layers : options.layers) {
-    check(layers >= 1, kProgram, "--layers", "must be at least 1",
-          [&] { return std::to_string(layers); });
+    normlab::check(layers >= 1, kProgram, "--layers", "must be at least 1",
+                   [&] { return std::to_string(layers); });
   }
   // A norm that does not take the width says so here.
   for (const std::string& norm : options.norms) nn::norms().at(norm).make(options.width, {});
 }
 
-std::vector<ComparedCell> needed_cells(const CompareNormsOptions& options) {
-  std::vector<ComparedCell> cells;
+std::vector<Point> points_of(const Options& options) {
+  std::vector<Point> points;
   for (Placement placement : options.placements) {
     for (const std::string& norm : options.norms) {
       if (placement == Placement::re_zero && norm != options.norms.front()) continue;
       for (std::int64_t layers : options.layers) {
         for (std::uint64_t seed : options.seeds) {
-          cells.push_back({norm, {layers, placement, seed, 1.0}});
+          points.push_back({norm, {layers, placement, seed, 1.0}});
         }
       }
     }
   }
-  return cells;
+  return points;
 }
 
-void measure_cells(const CompareNormsOptions& options, const Digits& digits, int threads,
-                   std::vector<ComparedCell>& cells,
-                   const std::function<void(const ComparedCell&)>& finished,
-                   const JobProgress& progress) {
-  check_options(options);
-  check(options.images >= 2 && options.images <= digits.size(), kProgram, "--images",
-        fmt::format("must be from 2 to {}, as many as there are", digits.size()),
-        [&] { return std::to_string(options.images); });
-  const Tokens tokens = tokens_of(digits.range(0, options.images));
-  std::mutex one_at_a_time;
-  std::vector<Job> jobs;
-  for (ComparedCell& each : cells) {
-    if (each.known) continue;
-    jobs.push_back({static_cast<double>(each.cell.layers), [&] {
-                      each.measured =
-                          measure_gradients(model_of(options, each.norm), each.cell, tokens);
-                      each.known = true;
-                      const std::lock_guard lock(one_at_a_time);
-                      if (finished) finished(each);
-                    }});
-  }
-  run_jobs(jobs, threads, progress);
+Measured measure(const Options& options, const lab::Run& run) {
+  check(options);
+  const Tokens tokens = tokens_of(load_digits().range(0, options.images));
+  Measured measured{options, points_of(options)};
+  lab::GridSteps<Point> steps;
+  steps.cost = [](const Point& point) { return static_cast<double>(point.cell.layers); };
+  steps.measure = [&](Point& point) {
+    const EncoderModel::Config model{
+        .width = options.width, .heads = options.heads, .ffn = options.ffn, .norm = point.norm};
+    point.measured = measure_gradients(model, point.cell, tokens);
+  };
+  steps.header = {{"experiment", kProgram}, {"version", NORMLAB_VERSION},
+                  {"width", options.width}, {"heads", options.heads},
+                  {"ffn", options.ffn},     {"images", options.images}};
+  steps.key = key_of;
+  steps.write = [](const Point& point) { return json_of(point.measured); };
+  steps.read = [](const Json& json, Point& point) {
+    point.measured = measurement_from(json, point.cell.layers);
+  };
+  run_grid(measured.points, run, steps);
+  return measured;
 }
 
-std::vector<ComparedNorm> CompareNormsResult::summary() const {
-  std::vector<ComparedNorm> rows;
-  for (Placement placement : options.placements) {
-    for (const std::string& norm : options.norms) {
-      const Group group(*this, norm, placement);
-      if (!group.empty()) rows.push_back(summarize(group, norm, placement));
+std::vector<Summary> summaries(const Measured& measured) {
+  std::vector<Summary> rows;
+  for (Placement placement : measured.options.placements) {
+    for (const std::string& norm : measured.options.norms) {
+      std::vector<const Point*> points;
+      for (const Point& point : measured.points) {
+        if (point.norm == norm && point.cell.placement == placement) points.push_back(&point);
+      }
+      if (!points.empty()) rows.push_back(summary_of(points, measured.options.deepest()));
     }
   }
   return rows;
 }
 
-bool CompareNormsResult::all_finite() const {
-  return std::all_of(cells.begin(), cells.end(),
-                     [](const ComparedCell& each) { return each.measured.all_finite(); });
-}
-
-}  // namespace normlab
+}  // namespace normlab::compare_norms

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "experiments/lab/program/wrapped.hpp"
+#include "experiments/lab/results/wrapped.hpp"
 #include "experiments/lab/results/json_number.hpp"
 #include "experiments/lemmas/verdict.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "experiments/lab/program/wrapped.hpp"
+#include "experiments/lab/results/wrapped.hpp"
 #include "experiments/mean_field/summary.hpp"
 
 namespace normlab {

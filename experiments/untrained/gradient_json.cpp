@@ -30,6 +30,18 @@ const Json& value_at(const Json& json, const char* key) {
 
 }  // namespace
 
+std::vector<lab::Column> measurement_columns() {
+  std::vector<lab::Column> columns{{"loss", "loss"}};
+  for (const Key& key : kLists) columns.push_back({key.name, key.name});
+  return columns;
+}
+
+lab::Row measurement_cells(const GradientMeasurement& measurement) {
+  lab::Row row{measurement.loss};
+  for (const Key& key : kLists) row.push_back(measurement.*key.list);
+  return row;
+}
+
 Json json_of(const GradientMeasurement& measurement) {
   Json json = {{"loss", json_number(measurement.loss)}};
   for (const Key& key : kLists) {

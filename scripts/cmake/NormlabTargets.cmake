@@ -67,11 +67,21 @@ endfunction()
 function(normlab_experiment name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
   normlab_room(${name} SOURCES ${arg_SOURCES} PUBLIC ${arg_LINK})
-  add_executable(${name} program.cpp)
+  set(entry "${CMAKE_CURRENT_BINARY_DIR}/${name}_program.cpp")
+  file(CONFIGURE OUTPUT "${entry}" @ONLY CONTENT [[
+namespace normlab::@name@ {
+int main(int argc, const char* const* argv);
+}
+int main(int argc, char** argv) { return normlab::@name@::main(argc, argv); }
+]])
+  if(EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/program.cpp")
+    set(entry program.cpp)
+  endif()
+  add_executable(${name} "${entry}")
   normlab_compile_options(${name})
   target_link_libraries(${name} PRIVATE normlab::${name})
   set_target_properties(${name} PROPERTIES
-    RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/experiments"
+    RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin"
     INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
   install(TARGETS ${name} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 endfunction()

@@ -53,7 +53,8 @@ void write_outputs(const Outputs& outputs, const std::function<std::string()>& j
   if (outputs.report.empty() && outputs.figures.empty()) return;
   const Report page = report();
   if (!outputs.report.empty()) write_atomically(outputs.report, html_of(page));
-  if (!outputs.figures.empty()) write_figures(page, outputs.figures);
+  if (!outputs.figures.empty())
+    write_figures(page.heat_maps, page.figures, page.panels, outputs.figures);
 }
 
 }  // namespace normlab

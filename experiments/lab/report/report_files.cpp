@@ -62,16 +62,18 @@ void check_figures_folder(const std::string& folder, const Plotter& plotter) {
   check_writable(path_of(folder, "probe"));
 }
 
-void write_figures(const Report& report, const std::string& folder, const Plotter& plotter) {
+void write_figures(const std::vector<HeatMap>& heat_maps, const std::vector<Figure>& figures,
+                   const std::vector<Panel>& panels, const std::string& folder,
+                   const Plotter& plotter) {
   std::filesystem::create_directories(folder);
   const auto write = [&](const std::string& name, const std::string& svg) {
     write_atomically(path_of(folder, name), svg);
   };
-  for (const HeatMap& map : report.heat_maps) write(map.name, svg_of(map));
-  for (const Figure& figure : report.figures) {
+  for (const HeatMap& map : heat_maps) write(map.name, svg_of(map));
+  for (const Figure& figure : figures) {
     if (!gnuplot_script(figure).empty()) write(figure.name, svg_of(figure, plotter));
   }
-  for (const Panel& panel : report.panels) {
+  for (const Panel& panel : panels) {
     if (!gnuplot_scripts(panel).plots.empty()) write(panel.name, svg_of(panel, plotter));
   }
 }

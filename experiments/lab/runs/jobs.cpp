@@ -2,6 +2,7 @@
 #include "experiments/lab/runs/jobs.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <exception>
 #include <mutex>
@@ -15,6 +16,9 @@
 namespace normlab {
 
 namespace {
+
+std::atomic<bool> stopped = false;
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may take no lock");
 
 std::vector<std::size_t> costliest_first(const std::vector<Job>& jobs) {
   std::vector<std::size_t> order(jobs.size());
@@ -44,12 +48,13 @@ class Queue {
 
   void rethrow_failure() const {
     if (failure_) std::rethrow_exception(failure_);
+    if (stopped && started_ < order_.size()) throw Interrupted();
   }
 
  private:
   const Job* next() {
     const std::lock_guard lock(mutex_);
-    if (failure_ || started_ == order_.size()) return nullptr;
+    if (failure_ || stopped || started_ == order_.size()) return nullptr;
     return &jobs_[order_[started_++]];
   }
 
@@ -74,6 +79,8 @@ class Queue {
 };
 
 }  // namespace
+
+void stop_jobs() { stopped = true; }
 
 void run_jobs(const std::vector<Job>& jobs, int threads, const JobProgress& progress) {
   check(threads >= 1, "run_jobs", "threads", "must be at least 1",

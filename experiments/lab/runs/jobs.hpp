@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <stdexcept>
 #include <vector>
 
 namespace normlab {
@@ -18,6 +19,15 @@ using JobProgress = std::function<void(double done, double total)>;
 // Runs every job once on this many threads, the costliest first so that no long one is left to the
 // end. BLAS is set to one thread: the parallelism is here, and results cannot depend on it. If jobs
 // throw, no further ones are started, and the first exception is rethrown once all threads ended.
+// Throws Interrupted once the jobs under way have ended, if stop_jobs was called.
 void run_jobs(const std::vector<Job>& jobs, int threads, const JobProgress& progress = {});
+
+// From now on no job is started. May be called by a signal handler.
+void stop_jobs();
+
+class Interrupted : public std::runtime_error {
+ public:
+  Interrupted() : std::runtime_error("interrupted") {}
+};
 
 }  // namespace normlab

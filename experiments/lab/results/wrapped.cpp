@@ -1,5 +1,5 @@
 // Tested by tests/experiments/lemmas/lemmas_test.cpp and mean_field_test.cpp.
-#include "experiments/lab/program/wrapped.hpp"
+#include "experiments/lab/results/wrapped.hpp"
 
 #include <sstream>
 
