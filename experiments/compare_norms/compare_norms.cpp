@@ -19,7 +19,10 @@ namespace {
 constexpr const char* kProgram = "compare_norms";
 
 EncoderModel::Config model_of(const CompareNormsOptions& options, const std::string& norm) {
-  return {.width = options.width, .heads = options.heads, .ffn = options.ffn, .norm = norm};
+  return {.d_model = options.width,
+          .nhead = options.heads,
+          .dim_feedforward = options.ffn,
+          .norm = norm};
 }
 
 // The measurements of one norm in one placement.

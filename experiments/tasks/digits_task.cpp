@@ -39,9 +39,9 @@ VisionTransformer::Options model_options(const TrainDigitsOptions& options) {
           .patch_side = kPatchSide,
           .classes = kDigitClasses,
           .layers = options.layers,
-          .width = options.width,
-          .heads = kTrainHeads,
-          .ffn = 2 * options.width,
+          .d_model = options.width,
+          .nhead = kTrainHeads,
+          .dim_feedforward = 2 * options.width,
           .norm = options.norm,
           .placement = options.placement,
           .dropout = options.training.dropout};
