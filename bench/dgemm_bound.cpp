@@ -81,8 +81,8 @@ struct AttentionLayer {
                  Generator& generator)
       : sequences(n),
         tokens(t),
-        heads(config.heads),
-        width(config.width / config.heads),
+        heads(config.nhead),
+        width(config.d_model / config.nhead),
         scores(Tensor::uninitialized({tokens, tokens})),
         weights(generator.rand({sequences, heads, tokens, tokens})) {}
 
@@ -139,7 +139,7 @@ class SliceProducts {
   SliceProducts(EncoderModel& model, const EncoderModel::Config& config, Placement placement,
                 std::int64_t images, std::int64_t tokens_per_image, std::int64_t patch_pixels)
       : input_needs_grad_(placement == Placement::pre),  // there a norm with parameters precedes
-        embedding_(images * tokens_per_image, generator_.randn({config.width, patch_pixels}),
+        embedding_(images * tokens_per_image, generator_.randn({config.d_model, patch_pixels}),
                    generator_),
         head_(images * tokens_per_image, model.parameter("head.weight").value, generator_) {
     const std::int64_t rows = images * tokens_per_image;
@@ -150,7 +150,8 @@ class SliceProducts {
                          {rows, layer->linear1.weight.value, generator_},
                          {rows, layer->linear2.weight.value, generator_}});
     }
-    const std::int64_t widest = std::max({3 * config.width, config.ffn, kDigitClasses});
+    const std::int64_t widest =
+        std::max({3 * config.d_model, config.dim_feedforward, kDigitClasses});
     gradients_ = {generator_.randn({rows, widest}), Tensor::uninitialized({rows, widest}),
                   Tensor::uninitialized({widest, widest})};
   }
@@ -243,13 +244,14 @@ int bound_main(int argc, const char* const* argv) {
   CLI::App app("The matrix products of init_gradients alone: a bound on its speed", "dgemm_bound");
   app.add_option("--seeds", options.seeds, "as init_gradients")->capture_default_str();
   app.add_option("--layers", options.layers, "as init_gradients")->capture_default_str();
-  app.add_option("--width", options.model.width, "as init_gradients")->capture_default_str();
-  app.add_option("--heads", options.model.heads, "as init_gradients")->capture_default_str();
-  app.add_option("--ffn", options.model.ffn, "as init_gradients")->capture_default_str();
+  app.add_option("--width", options.model.d_model, "as init_gradients")->capture_default_str();
+  app.add_option("--heads", options.model.nhead, "as init_gradients")->capture_default_str();
+  app.add_option("--ffn", options.model.dim_feedforward, "as init_gradients")
+      ->capture_default_str();
   app.add_option("--images", options.images, "as init_gradients")->capture_default_str();
   app.add_option("--threads", threads, "as init_gradients")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
-  options.scales.back().value = 1.0 / std::sqrt(static_cast<double>(options.model.width));
+  options.scales.back().value = 1.0 / std::sqrt(static_cast<double>(options.model.d_model));
   // The table over layers then shows a network that the depth table has too, as by default.
   options.profile_layers = options.layers.front();
   check_options(options);

@@ -33,9 +33,11 @@ std::vector<std::pair<std::string, Parameter*>> Module::named_parameters() {
   return all;
 }
 
-std::vector<std::pair<std::string, Fact>> Module::named_facts() {
-  std::vector<std::pair<std::string, Fact>> all;
-  visit("", [&](const std::string& prefix, Module& each) { append(prefix, each.facts_, all); });
+std::vector<std::pair<std::string, Hyperparameter>> Module::named_hyperparameters() {
+  std::vector<std::pair<std::string, Hyperparameter>> all;
+  visit("", [&](const std::string& prefix, Module& each) {
+    append(prefix, each.hyperparameters_, all);
+  });
   return all;
 }
 
@@ -76,17 +78,19 @@ void Module::train(bool on) {
   for (auto& [name, child] : children_) child->train(on);
 }
 
-void Module::set_tap(const Tap& tap, const std::vector<std::string>& points) {
-  tap_ = tap;
-  tap_points_ = points;
+void Module::register_hook(const ForwardHook& hook, const std::vector<std::string>& names) {
+  hook_ = hook;
+  hook_names_ = names;
   for (auto& [name, child] : children_) {
-    if (!tap) {
-      child->set_tap({});
+    if (!hook) {
+      child->remove_hook();
       continue;
     }
-    child->set_tap([tap, prefix = name + "."](const std::string& inner,
-                                              const Var& value) { tap(prefix + inner, value); },
-                   points);
+    child->register_hook(
+        [hook, prefix = name + "."](const std::string& inner, const Var& value) {
+          hook(prefix + inner, value);
+        },
+        names);
   }
 }
 

@@ -14,21 +14,22 @@
 
 namespace normlab {
 
-// What `forward` depends on besides the parameters, and no parameter name or shape shows: an eps, a
-// number of heads. Checkpoints keep it beside the weights.
-using Fact = std::variant<bool, std::int64_t, double, std::string>;
+// A value that changes the result and cannot be recovered from parameter names and shapes: an eps,
+// a number of heads. Checkpoints store it beside the weights.
+using Hyperparameter = std::variant<bool, std::int64_t, double, std::string>;
 
-// Parameters and submodules under PyTorch's names, and a forward computation. A layer registers its
-// parameters and children in its constructor, in PyTorch's order; the module owns them, and the
-// layer keeps references. Neither copied nor moved.
+// Parameters and submodules under PyTorch's names. A module registers its parameters and children
+// in its constructor, in PyTorch's order; the base class owns them, and the derived class keeps
+// references. Modules are neither copied nor moved.
+//
+// A module that computes one value from one value is a Layer (below). Modules with other inputs,
+// such as a decoder, declare their own `forward`.
 class Module {
  public:
   Module() = default;
   virtual ~Module() = default;
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
-
-  virtual Var forward(const Var& x) = 0;
 
   // Dotted names relative to this module ("layers.0.linear2.weight"), own parameters before those
   // of the children, each in order of registration.
@@ -39,9 +40,10 @@ class Module {
 
   void zero_grad();
 
-  // With dotted names and in the order of named_parameters: facts; what `forward` itself changes in
-  // train mode (running statistics); and the generators it draws from.
-  std::vector<std::pair<std::string, Fact>> named_facts();
+  // All three with dotted names, in the order of named_parameters. Buffers are what `forward`
+  // itself changes in train mode (running statistics); generators are what it draws random numbers
+  // from.
+  std::vector<std::pair<std::string, Hyperparameter>> named_hyperparameters();
   std::vector<std::pair<std::string, Tensor*>> named_buffers();
   std::vector<std::pair<std::string, Generator*>> named_generators();
 
@@ -51,19 +53,24 @@ class Module {
   void eval() { train(false); }
   bool training() const { return training_; }
 
-  // Called with the dotted name and value at every point that a layer shows: "norm1.input",
-  // "self_attn.output", ... Each fires once per forward, in train and in eval mode. The model
-  // computes the same with and without. An empty function removes it.
+  // A forward hook is called with the dotted name and value of everything that this module and
+  // those below observe: "norm1.input", "self_attn.output", ... Each is observed once per forward,
+  // in train and in eval mode. A hook does not change what the model computes.
   //
-  // `points` asks for some only, by the name that the layer itself gives them ("norm1.input", not
-  // "layers.0.norm1.input"); the others then cost nothing. Empty: all.
-  using Tap = std::function<void(const std::string& name, const Var& value)>;
-  void set_tap(const Tap& tap, const std::vector<std::string>& points = {});
+  // `names` selects some values, by the name that the observing module itself uses ("norm1.input",
+  // not "layers.0.norm1.input"); the others then cost nothing. Empty: all.
+  //
+  // A module has one hook: registering another replaces it.
+  using ForwardHook = std::function<void(const std::string& name, const Var& value)>;
+  void register_hook(const ForwardHook& hook, const std::vector<std::string>& names = {});
+  void remove_hook() { register_hook({}); }
 
  protected:
   Parameter& register_parameter(const std::string& name, Tensor value);
-  void register_fact(const std::string& name, Fact fact) { facts_.emplace_back(name, fact); }
-  // Members of the layer, which the module refers to and does not own.
+  void register_hyperparameter(const std::string& name, Hyperparameter value) {
+    hyperparameters_.emplace_back(name, std::move(value));
+  }
+  // Both must be members of the derived class: only their address is kept.
   void register_buffer(const std::string& name, Tensor& buffer) {
     buffers_.emplace_back(name, &buffer);
   }
@@ -77,13 +84,14 @@ class Module {
     return reference;
   }
 
-  // Would show(name, ...) be seen? For values that would have to be computed first.
-  bool shows(const char* name) const {
-    return tap_ && (tap_points_.empty() ||
-                    std::find(tap_points_.begin(), tap_points_.end(), name) != tap_points_.end());
+  // Hands a value to the hook, if one is registered for this name.
+  void observe(const char* name, const Var& value) const {
+    if (is_observed(name)) hook_(name, value);
   }
-  void show(const char* name, const Var& value) const {
-    if (shows(name)) tap_(name, value);
+  // True if a hook is registered for this name; lets a layer skip computing a value nobody reads.
+  bool is_observed(const char* name) const {
+    return hook_ && (hook_names_.empty() ||
+                     std::find(hook_names_.begin(), hook_names_.end(), name) != hook_names_.end());
   }
 
  private:
@@ -94,12 +102,19 @@ class Module {
   std::deque<Parameter> parameters_;  // a deque, so that references stay valid as it grows
   std::vector<std::string> parameter_names_;
   std::vector<std::pair<std::string, std::unique_ptr<Module>>> children_;
-  std::vector<std::pair<std::string, Fact>> facts_;
+  std::vector<std::pair<std::string, Hyperparameter>> hyperparameters_;
   std::vector<std::pair<std::string, Tensor*>> buffers_;
   std::vector<std::pair<std::string, Generator*>> generators_;
   bool training_ = true;
-  Tap tap_;
-  std::vector<std::string> tap_points_;
+  ForwardHook hook_;
+  std::vector<std::string> hook_names_;
+};
+
+// A module with one input and one output: linear layers, norms, encoder blocks. Shapes are said by
+// each layer.
+class Layer : public Module {
+ public:
+  virtual Var forward(const Var& x) = 0;
 };
 
 }  // namespace normlab

@@ -9,6 +9,6 @@
 namespace normlab {
 
 // Makes a normalization layer for tokens of the given width; never a null pointer.
-using NormFactory = std::function<std::unique_ptr<Module>(std::int64_t width)>;
+using NormFactory = std::function<std::unique_ptr<Layer>(std::int64_t width)>;
 
 }  // namespace normlab

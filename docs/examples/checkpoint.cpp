@@ -13,7 +13,7 @@ using namespace normlab;
 int main() {
   const std::string path = "post.safetensors";
   Generator generator(0);
-  VisionTransformer::Options options{.layers = 1, .width = 16, .placement = Placement::post};
+  VisionTransformer::Options options{.layers = 1, .d_model = 16, .placement = Placement::post};
   VisionTransformer trained(options, generator);
   save_model(path, trained);
 

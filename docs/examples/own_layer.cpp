@@ -9,7 +9,7 @@
 using namespace normlab;
 
 // Divides every row by its largest magnitude; then a learned g says how large that one becomes.
-class PeakNorm : public Module {
+class PeakNorm : public Layer {
  public:
   explicit PeakNorm(double peak) : g(register_parameter("g", Tensor::scalar(peak))) {}
 

@@ -9,7 +9,7 @@
 using namespace normlab;
 
 // LayerNorm without learned parameters.
-class PlainNorm : public Module {
+class PlainNorm : public Layer {
  public:
   explicit PlainNorm(std::int64_t width) : row_{width} {}
   Var forward(const Var& x) override { return layer_norm(x, row_); }
@@ -24,7 +24,7 @@ int main() {
       .dim_feedforward = 16, .dropout = 0.0, .norm_first = true};
   options.norm = [](std::int64_t width) { return std::make_unique<PlainNorm>(width); };
   TransformerEncoder encoder(1, 8, 2, generator, options);  // 1 layer, width 8, 2 heads
-  encoder.set_tap([](const std::string& name, const Var& value) {
+  encoder.register_hook([](const std::string& name, const Var& value) {
     fmt::print("{:<26} {}\n", name, value.shape().str());
   });
   Tape tape;

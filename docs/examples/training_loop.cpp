@@ -36,7 +36,7 @@ int main() {
   digits.images = standardize(digits.images);
   const Split split = train_test_split(digits.size(), 0.8, generator);
 
-  VisionTransformer model({.layers = 2, .width = 32, .placement = Placement::pre}, generator);
+  VisionTransformer model({.layers = 2, .d_model = 32, .placement = Placement::pre}, generator);
   Optimizer optimizer(groups_without_decay_on_norms(model), AdamW{.weight_decay = 0.05});
   const LearningRate rate{.peak = 4e-3, .warmup = 20, .decay = Decay::cosine, .total = 8 * 90};
 

@@ -28,9 +28,9 @@ int main() {
   TranslationTransformer model({.source_vocabulary = from.size(),
                                 .target_vocabulary = to.size(),
                                 .layers = 1,
-                                .width = 16,
-                                .heads = 2,
-                                .ffn = 32,
+                                .d_model = 16,
+                                .nhead = 2,
+                                .dim_feedforward = 32,
                                 .dropout = 0.0},
                                generator);
   Optimizer optimizer(model.parameters(), Adam{});

@@ -73,16 +73,18 @@ void measure_weights(const Tensor& weights, AttentionLogitsCell& cell) {
 
 void measure(const AttentionLogitsOptions& options, const Tokens& tokens,
              AttentionLogitsCell& cell) {
-  EncoderModel model({.width = options.width, .heads = options.heads}, 1, Placement::pre,
+  EncoderModel model({.d_model = options.width, .nhead = options.heads}, 1, Placement::pre,
                      cell.seed);
   Generator overwritten;
   MultiheadAttention attention(options.width, options.heads, overwritten,
                                attention_options(cell.variant));
   copy_weights(model.encoder().layers.front()->self_attn, cell.scale, attention);
   Tensor query, key;
-  attention.set_tap([&](const std::string& tap,
-                        const Var& value) { (tap == "query" ? query : key) = value.value(); },
-                    {"query", "key"});
+  attention.register_hook(
+      [&](const std::string& name, const Var& value) {
+        (name == "query" ? query : key) = value.value();
+      },
+      {"query", "key"});
   Tape tape;
   const Var x = tape.constant(model.embed(tokens.patches, 1.0));
   const MultiheadAttention::Result result = attention.attend(layer_norm(x, {options.width}));

@@ -116,8 +116,10 @@ Measured measure(const Options& options, const lab::Run& run) {
   lab::GridSteps<Point> steps;
   steps.cost = [](const Point& point) { return static_cast<double>(point.cell.layers); };
   steps.measure = [&](Point& point) {
-    const EncoderModel::Config model{
-        .width = options.width, .heads = options.heads, .ffn = options.ffn, .norm = point.norm};
+    const EncoderModel::Config model{.d_model = options.width,
+                                     .nhead = options.heads,
+                                     .dim_feedforward = options.ffn,
+                                     .norm = point.norm};
     point.measured = measure_gradients(model, point.cell, tokens);
   };
   steps.header = {{"experiment", kProgram}, {"version", NORMLAB_VERSION},

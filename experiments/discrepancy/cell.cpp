@@ -17,7 +17,7 @@ std::uint64_t dropout_seed(std::uint64_t seed, int part) {
   return kStream + kSeedsOfAPart * (2 * seed + static_cast<std::uint64_t>(part));
 }
 
-// Listens to the taps of one forward pass: the tokens between blocks, and the two factors of every
+// Observes one forward pass: the tokens between blocks, and the two factors of every
 // W2's gradient.
 class Listener {
  public:
@@ -25,14 +25,14 @@ class Listener {
       : model_(model), hidden_(model.encoder().layers.size()), sums_(hidden_.size()) {
     for (std::size_t i = 0; i < hidden_.size(); ++i) {
       const std::string layer = "encoder.layers." + std::to_string(i);
-      places_[layer + ".input"] = {Tapped::stream, i};
-      places_[layer + ".linear2.input"] = {Tapped::hidden, i};
-      places_[layer + ".linear2.output"] = {Tapped::sum, i};
+      places_[layer + ".input"] = {Observed::stream, i};
+      places_[layer + ".linear2.input"] = {Observed::hidden, i};
+      places_[layer + ".linear2.output"] = {Observed::sum, i};
     }
-    places_["output"] = {Tapped::stream, hidden_.size()};
-    model.set_tap([this](const std::string& tap, const Var& value) { hear(tap, value); });
+    places_["output"] = {Observed::stream, hidden_.size()};
+    model.register_hook([this](const std::string& name, const Var& value) { hear(name, value); });
   }
-  ~Listener() { model_.set_tap({}); }
+  ~Listener() { model_.remove_hook(); }
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
 
@@ -45,19 +45,19 @@ class Listener {
   }
 
  private:
-  enum class Tapped { stream, hidden, sum };
+  enum class Observed { stream, hidden, sum };
 
-  void hear(const std::string& tap, const Var& value) {
-    const auto found = places_.find(tap);
+  void hear(const std::string& name, const Var& value) {
+    const auto found = places_.find(name);
     if (found == places_.end()) return;
-    const auto [tapped, at] = found->second;
-    if (tapped == Tapped::stream) stream_.emplace_back(at, value.value());
-    if (tapped == Tapped::hidden) hidden_[at] = value.value();
-    if (tapped == Tapped::sum) sums_[at] = value.retain_grad();
+    const auto [observed, at] = found->second;
+    if (observed == Observed::stream) stream_.emplace_back(at, value.value());
+    if (observed == Observed::hidden) hidden_[at] = value.value();
+    if (observed == Observed::sum) sums_[at] = value.retain_grad();
   }
 
   SettingModel& model_;
-  std::map<std::string, std::pair<Tapped, std::size_t>> places_;
+  std::map<std::string, std::pair<Observed, std::size_t>> places_;
   std::vector<std::pair<std::size_t, Tensor>> stream_;
   std::vector<Tensor> hidden_;
   std::vector<std::optional<Var>> sums_;

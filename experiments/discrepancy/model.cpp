@@ -34,7 +34,6 @@ class MemoryReader : public Module {
     };
     return pre_ ? x + attention(norm_.forward(x)) : norm_.forward(x + attention(x));
   }
-  Var forward(const Var& x) override { return read(x, x); }
 
  private:
   MultiheadAttention& attention_;
@@ -150,7 +149,7 @@ Var SettingModel::forward(const Var& x) {
     stream = encoder_.layers[i]->forward(stream);
   }
   if (encoder_.norm != nullptr) stream = encoder_.norm->forward(stream);
-  show("output", stream);
+  observe("output", stream);
   return head_.forward(stream);
 }
 

@@ -19,7 +19,7 @@ class MemoryReader;
 //
 // Only the matrices W2 (encoder.layers.*.linear2.weight) ask for gradients: the others' products
 // are saved.
-class SettingModel : public Module {
+class SettingModel : public Layer {
  public:
   // `dropout_seed`, and the next one, decide what dropout drops and nothing else. Placement post or
   // pre.

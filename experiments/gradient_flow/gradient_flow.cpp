@@ -89,7 +89,7 @@ class FlowRun {
     std::vector<double> sizes;
     Module& model = trainer_.model();
     model.eval();
-    model.set_tap(
+    model.register_hook(
         [&](const std::string&, const Var& x) {
           const double size = norm(x.value());
           sizes.push_back(size * size / static_cast<double>(x.value().numel()));
@@ -100,7 +100,7 @@ class FlowRun {
     Tape tape;
     const Tape::NoGrad no_grad(tape);
     task_.pass(model, tape, TrainingTask::Part::test, probe);
-    model.set_tap({});
+    model.remove_hook();
     model.train();
     return sizes;
   }

@@ -51,16 +51,16 @@ void check_scales(const std::vector<InputScale>& scales) {
 }
 
 void check_sizes(const EncoderModel::Config& model, std::int64_t deepest) {
-  check_heads(kName, model.width, model.heads);
-  check_between("--width", model.width, kMostWidth);
-  check_between("--ffn", model.ffn, kMostWidth);
-  const std::int64_t per_layer = 2 * model.width * (2 * model.width + model.ffn);
+  check_heads(kName, model.d_model, model.nhead);
+  check_between("--width", model.d_model, kMostWidth);
+  check_between("--ffn", model.dim_feedforward, kMostWidth);
+  const std::int64_t per_layer = 2 * model.d_model * (2 * model.d_model + model.dim_feedforward);
   check(deepest <= kMostWeights / per_layer, kName, "--layers",
         fmt::format("times {} weights per layer must be at most {} weights (a smaller --width, "
                     "--ffn or depth fits)",
                     per_layer, kMostWeights),
         [&] { return fmt::format("{} layers", deepest); });
-  nn::norms().at(model.norm).make(model.width, {});  // one that does not take the width says so
+  nn::norms().at(model.norm).make(model.d_model, {});  // one that does not take the width says so
 }
 
 }  // namespace

@@ -16,11 +16,16 @@ Json config_of(const InitGradientsOptions& options) {
     scales.push_back({{"name", scale.name}, {"value", scale.value}});
   }
   for (Placement placement : options.placements) placements.push_back(name(placement));
-  return {{"width", options.model.width}, {"heads", options.model.heads},
-          {"ffn", options.model.ffn},     {"norm", options.model.norm},
-          {"images", options.images},     {"seeds", options.seeds},
-          {"layers", options.layers},     {"profile_layers", options.profile_layers},
-          {"input_scales", scales},       {"placements", placements}};
+  return {{"width", options.model.d_model},
+          {"heads", options.model.nhead},
+          {"ffn", options.model.dim_feedforward},
+          {"norm", options.model.norm},
+          {"images", options.images},
+          {"seeds", options.seeds},
+          {"layers", options.layers},
+          {"profile_layers", options.profile_layers},
+          {"input_scales", scales},
+          {"placements", placements}};
 }
 
 Json cell_of(const MeasuredCell& each) {

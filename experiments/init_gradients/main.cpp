@@ -42,11 +42,11 @@ void define_sizes(CLI::App& app, CommandLine& line) {
   app.add_option("--profile-layers", line.profile_layers,
                  "depth of the table over layers\n[12 if among --layers, else the deepest]")
       ->transform(depth);
-  command_line::add_whole_number(app, "--width", options.model.width, 1, kMostWidth,
+  command_line::add_whole_number(app, "--width", options.model.d_model, 1, kMostWidth,
                                  "width d of a token");
-  command_line::add_whole_number(app, "--heads", options.model.heads, 1, kMostWidth,
+  command_line::add_whole_number(app, "--heads", options.model.nhead, 1, kMostWidth,
                                  "attention heads; they divide the width");
-  command_line::add_whole_number(app, "--ffn", options.model.ffn, 1, kMostWidth,
+  command_line::add_whole_number(app, "--ffn", options.model.dim_feedforward, 1, kMostWidth,
                                  "width of the feed-forward network");
   command_line::add_whole_number(app, "--images", options.images, 1,
                                  std::numeric_limits<std::int64_t>::max(),
@@ -90,7 +90,7 @@ void complete(CommandLine& line) {
   InitGradientsOptions& options = line.options;
   options.scales.clear();
   for (const std::string& text : line.scale_names) {
-    options.scales.push_back(parse_scale(text, options.model.width));
+    options.scales.push_back(parse_scale(text, options.model.d_model));
   }
   const std::vector<std::int64_t>& layers = options.layers;
   if (line.profile_layers != 0) {

@@ -116,10 +116,10 @@ std::vector<std::string> broken_assumptions(const MeanFieldOptions& options) {
   if (!is_article(options)) return {};
   return {
       fmt::format("Attention is not uniform: {} heads with random queries and keys.",
-                  options.model.heads),
+                  options.model.nhead),
       "Tokens are not alike: patches differ in size; the theory takes means over all pairs.",
       "Classes are not drawn evenly: they are those of the images.",
-      fmt::format("The width is not large: d = {}.", options.model.width),
+      fmt::format("The width is not large: d = {}.", options.model.d_model),
   };
 }
 

@@ -32,7 +32,7 @@ Tensor scaled(const Tensor& x, double factor) {
   return map(x, [factor](double v) { return factor * v; });
 }
 
-Tensor value_of(Module& layer, const Tensor& x) {
+Tensor value_of(Layer& layer, const Tensor& x) {
   Tape tape;
   const Tape::NoGrad no_grad(tape);
   return layer.forward(tape.constant(x)).value();
@@ -46,7 +46,7 @@ Tensor first_token(const Tensor& x) {
 }
 
 // d(output of the first token) / d(that token), the others held fixed.
-Tensor token_jacobian(Module& layer, const Tensor& x) {
+Tensor token_jacobian(Layer& layer, const Tensor& x) {
   const std::int64_t width = x.width(), tokens = x.numel() / width;
   Tape tape;
   const Var token = tape.variable(first_token(x).reshaped({1, width}));
@@ -92,7 +92,7 @@ void describe_null_space(const Tensor& token, const Tensor& j, NormCard& card) {
   add("x", token);
 }
 
-void measure_scales(Module& layer, const Tensor& x, NormCard& card) {
+void measure_scales(Layer& layer, const Tensor& x, NormCard& card) {
   const Tensor y = value_of(layer, x);
   for (int exponent = -8; exponent <= 8; ++exponent) {
     const double scale = std::pow(10.0, exponent);
@@ -112,7 +112,7 @@ void measure_scales(Module& layer, const Tensor& x, NormCard& card) {
 
 // sqrt(d)/|y| (I - yhat yhat^T)(I - 1 1^T/d), multiplied out: y has mean zero, so the product is
 // I - yhat yhat^T - 1 1^T/d.
-double closed_form_error(Module& layer_at_eps_0, const Tensor& x) {
+double closed_form_error(Layer& layer_at_eps_0, const Tensor& x) {
   const Tensor j = token_jacobian(layer_at_eps_0, x), y = centred(first_token(x));
   const std::int64_t d = y.numel();
   const double length = norm(y), count = static_cast<double>(d);
@@ -127,7 +127,7 @@ double closed_form_error(Module& layer_at_eps_0, const Tensor& x) {
   return distance(j, closed) / norm(j);
 }
 
-double worst_gradient_error(Module& layer, const Tensor& x) {
+double worst_gradient_error(Layer& layer, const Tensor& x) {
   Parameter input{"input", x};
   std::vector<Parameter*> all = layer.parameters();
   all.push_back(&input);
@@ -136,11 +136,11 @@ double worst_gradient_error(Module& layer, const Tensor& x) {
       .worst_relative_error;
 }
 
-std::optional<double> agreement_on_centred_tokens(const NormEntry& entry, Module& layer,
+std::optional<double> agreement_on_centred_tokens(const NormEntry& entry, Layer& layer,
                                                   const Tensor& x, std::optional<double> eps) {
   constexpr double kSharedEps = 1e-5;
   if (entry.name != "layernorm" && entry.name != "rmsnorm" && entry.name != "convnext") return {};
-  const std::unique_ptr<Module> same_eps = entry.make(x.width(), eps.value_or(kSharedEps));
+  const std::unique_ptr<Layer> same_eps = entry.make(x.width(), eps.value_or(kSharedEps));
   const Tensor tokens = centred(x);
   Tape tape;
   const Tensor reference = layer_norm(tape.constant(tokens), {x.width()}, std::nullopt,
@@ -159,7 +159,7 @@ NormCard norm_card(const std::string& norm_name, std::int64_t width, std::option
   card.entry = nn::norms().at(norm_name);
   card.width = width;
   card.eps = eps;
-  const std::unique_ptr<Module> layer = card.entry.make(width, eps);
+  const std::unique_ptr<Layer> layer = card.entry.make(width, eps);
   for (const auto& [parameter_name, parameter] : layer->named_parameters()) {
     card.parameters.emplace_back(parameter_name, parameter->value.shape());
   }

@@ -39,9 +39,9 @@ VisionTransformer::Options model_options(const TrainDigitsOptions& options) {
           .patch_side = kPatchSide,
           .classes = kDigitClasses,
           .layers = options.layers,
-          .width = options.width,
-          .heads = kTrainHeads,
-          .ffn = 2 * options.width,
+          .d_model = options.width,
+          .nhead = kTrainHeads,
+          .dim_feedforward = 2 * options.width,
           .norm = options.norm,
           .placement = options.placement,
           .dropout = options.training.dropout};
@@ -71,7 +71,7 @@ TrainingTask digits_task(const TrainDigitsOptions& options, const Digits& digits
                      const std::vector<std::int64_t>& positions) -> TrainingTask::Pass {
     const Digits batch =
         (part == TrainingTask::Part::train ? data->train : data->test).select(positions);
-    const Var logits = model.forward(tape.constant(batch.images));
+    const Var logits = dynamic_cast<Layer&>(model).forward(tape.constant(batch.images));
     return {cross_entropy(logits, batch.labels, {.reduction = Reduction::sum}),
             count_right(logits.value(), batch.labels)};
   };

@@ -85,13 +85,13 @@ MeanFieldMeasurement measure_simplified(const MeanFieldSetting& setting, std::ui
   MeanFieldMeasurement result{.input = moments_per_coordinate(tokens)};
   std::optional<Var> head_input;
   PairMoments entering = result.input;
-  model.set_tap([&](const std::string& tap, const Var& value) {
-    if (tap == "head.input") {
+  model.register_hook([&](const std::string& name, const Var& value) {
+    if (name == "head.input") {
       head_input = value;
       return;
     }
     const PairMoments moments = moments_per_coordinate(value.value());
-    if (tap.ends_with("after_attention")) {
+    if (name.ends_with("after_attention")) {
       result.blocks.push_back({entering, moments, {}});
     } else {
       result.blocks.back().after_ffn = moments;
@@ -121,18 +121,18 @@ MeanFieldMeasurement measure_simplified(const MeanFieldSetting& setting, std::ui
 
 namespace {
 
-// The tap at which the sum behind the ffn of block l is seen: what post-norm's second norm
+// The name under which the sum after the ffn of block l is observed: what post-norm's second norm
 // receives; else what the next block, or the final norm, receives.
-std::vector<std::string> taps_after_ffn(Placement placement, std::int64_t layers) {
-  std::vector<std::string> taps;
+std::vector<std::string> names_after_ffn(Placement placement, std::int64_t layers) {
+  std::vector<std::string> names;
   for (std::int64_t l = 0; l < layers; ++l) {
     if (placement == Placement::post) {
-      taps.push_back("layers." + std::to_string(l) + ".norm2.input");
+      names.push_back("layers." + std::to_string(l) + ".norm2.input");
     } else {
-      taps.push_back(l + 1 < layers ? "layers." + std::to_string(l + 1) + ".input" : "norm.input");
+      names.push_back(l + 1 < layers ? "layers." + std::to_string(l + 1) + ".input" : "norm.input");
     }
   }
-  return taps;
+  return names;
 }
 
 }  // namespace
@@ -143,10 +143,10 @@ MeanFieldMeasurement measure_encoder(const EncoderModel::Config& config, Placeme
   EncoderModel model(config, layers, placement, seed);
   const Tensor x = model.embed(tokens.patches, 1.0);
   MeanFieldMeasurement result{.input = moments_per_coordinate(x)};
-  const std::vector<std::string> taps = taps_after_ffn(placement, layers);
+  const std::vector<std::string> names = names_after_ffn(placement, layers);
   PairMoments entering = result.input;
-  model.encoder().set_tap([&](const std::string& tap, const Var& value) {
-    if (result.blocks.size() == taps.size() || tap != taps[result.blocks.size()]) return;
+  model.encoder().register_hook([&](const std::string& name, const Var& value) {
+    if (result.blocks.size() == names.size() || name != names[result.blocks.size()]) return;
     const PairMoments moments = moments_per_coordinate(value.value());
     result.blocks.push_back({entering, {}, moments});
     entering = placement == Placement::post ? moments / moments.same : moments;
@@ -176,8 +176,8 @@ MeanFieldSetting setting_of_encoder(const EncoderModel::Config& config, Placemen
                                     const PairMoments& input) {
   return {.placement = placement,
           .layers = layers,
-          .width = config.width,
-          .ffn = config.ffn,
+          .width = config.d_model,
+          .ffn = config.dim_feedforward,
           .tokens = tokens.count() / tokens.images(),
           .sequences = tokens.images(),
           .classes = kDigitClasses,

@@ -46,11 +46,11 @@ Var SimplifiedBlock::feed_forward(const Var& x) {
 
 Var SimplifiedBlock::forward(const Var& x) {
   const auto after_attention = [this](const Var& sum) {
-    show("after_attention", sum);
+    observe("after_attention", sum);
     return sum;
   };
   const auto after_ffn = [this](const Var& sum) {
-    show("after_ffn", sum);
+    observe("after_ffn", sum);
     return sum;
   };
   if (placement_ == Placement::post) {
@@ -78,7 +78,7 @@ Var SimplifiedTransformer::forward(const Var& x) {
   Var stream = x;
   for (SimplifiedBlock* block : blocks) stream = block->forward(stream);
   if (final_norm_) stream = norm(stream);
-  show("head.input", stream);
+  observe("head.input", stream);
   return linear(stream, x.tape().watch(*head_));
 }
 

@@ -18,8 +18,8 @@ struct SimplifiedOptions {
 };
 
 // One block, tokens (sequences, tokens, d) -> the same shape.
-// Taps: after_attention and after_ffn, the sums x + branch before a norm on the stream.
-class SimplifiedBlock : public Module {
+// Observed: after_attention and after_ffn, the sums x + branch before a norm on the stream.
+class SimplifiedBlock : public Layer {
  public:
   SimplifiedBlock(const SimplifiedOptions& options, Generator& generator);
   Var forward(const Var& x) override;
@@ -36,9 +36,9 @@ class SimplifiedBlock : public Module {
 };
 
 // The stack with the final norm that its placement needs, and a linear classifier of every token:
-// -> logits (sequences, tokens, classes). Tap: head.input, what the classifier reads. Matrices are
-// drawn block by block, wv, w1, w2, the classifier's last.
-class SimplifiedTransformer : public Module {
+// -> logits (sequences, tokens, classes). Observed: head.input, what the classifier reads. Matrices
+// are drawn block by block, wv, w1, w2, the classifier's last.
+class SimplifiedTransformer : public Layer {
  public:
   SimplifiedTransformer(const SimplifiedOptions& options, Generator& generator);
   Var forward(const Var& x) override;

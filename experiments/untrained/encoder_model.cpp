@@ -28,11 +28,11 @@ Tensor rows_of(const Tensor& x, std::int64_t first, std::int64_t last) {
 std::unique_ptr<TransformerEncoder> untrained_encoder(const EncoderModel::Config& config,
                                                       std::int64_t layers, Placement placement) {
   Generator overwritten;
-  const TransformerEncoderLayer::Options options{.dim_feedforward = config.ffn,
+  const TransformerEncoderLayer::Options options{.dim_feedforward = config.dim_feedforward,
                                                  .dropout = 0.0,
                                                  .norm = nn::norms().at(config.norm).factory(),
                                                  .placement = placement};
-  return std::make_unique<TransformerEncoder>(layers, config.width, config.heads, overwritten,
+  return std::make_unique<TransformerEncoder>(layers, config.d_model, config.nhead, overwritten,
                                               options);
 }
 
@@ -56,10 +56,10 @@ EncoderModel::EncoderModel(const Config& config, std::int64_t layers, Placement 
                            std::uint64_t seed)
     : config_(config),
       generator_(seed),
-      patch_embedding_(generator_.randn({kPatchPixels, config.width})),
-      position_embedding_(generator_.randn({kTokensPerImage, config.width})),
+      patch_embedding_(generator_.randn({kPatchPixels, config.d_model})),
+      position_embedding_(generator_.randn({kTokensPerImage, config.d_model})),
       encoder_(register_module("encoder", untrained_encoder(config, layers, placement))),
-      head_(register_module("head", untrained_head(config.width))) {
+      head_(register_module("head", untrained_head(config.d_model))) {
   for (double& value : patch_embedding_.mutable_values()) value /= 2.0;
   for (TransformerEncoderLayer* layer : encoder_.layers) {
     init::xavier_normal(layer->self_attn.in_proj_weight.value, generator_);

@@ -30,10 +30,10 @@ Tokens tokens_of(const Digits& digits);
 // zero (section 3.3 of the paper), DeepNorm's times its beta; norms and gates start as they do by
 // themselves. The random stream is used in this order: patch embedding E (4, d) / 2, position
 // embedding P (16, d), then every matrix in the order of named_parameters, the classifier last.
-class EncoderModel : public Module {
+class EncoderModel : public Layer {
  public:
   struct Config {
-    std::int64_t width = 64, heads = 4, ffn = 256;
+    std::int64_t d_model = 64, nhead = 4, dim_feedforward = 256;
     std::string norm = "layernorm";  // a name in nn::norms()
   };
   EncoderModel(const Config& config, std::int64_t layers, Placement placement, std::uint64_t seed);

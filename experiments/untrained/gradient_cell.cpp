@@ -65,14 +65,14 @@ class Stacks {
   void record_stream(Placement placement) {
     const std::string point = entry(placement).normalizes_stream ? "norm2.input" : "input";
     for (std::size_t i = 0; i < models_.size(); ++i) {
-      models_[i]->encoder().set_tap(
-          [&sum = final_sums_[i]](const std::string& tap, const Var& value) {
-            if (tap == "norm.input") sum += sum_of_squares(value.value());
+      models_[i]->encoder().register_hook(
+          [&sum = final_sums_[i]](const std::string& name, const Var& value) {
+            if (name == "norm.input") sum += sum_of_squares(value.value());
           },
           {"norm.input"});
     }
     for (std::size_t block = 0; block < block_sums_.size(); ++block) {
-      deepest().encoder().layers[block]->set_tap(
+      deepest().encoder().layers[block]->register_hook(
           [&sum = block_sums_[block]](const std::string&, const Var& value) {
             sum += sum_of_squares(value.value());
           },
@@ -160,7 +160,7 @@ std::vector<GradientMeasurement> measure_depths(const EncoderModel::Config& conf
   for (std::size_t i = 0; i < stacks.size(); ++i) {
     GradientMeasurement& result = results[order[i]] = gradients_of(stacks.model(i));
     result.loss = losses[i];
-    result.stream_sq_norm_per_d = stacks.stream_of(i, tokens.count() * config.width);
+    result.stream_sq_norm_per_d = stacks.stream_of(i, tokens.count() * config.d_model);
   }
   return results;
 }

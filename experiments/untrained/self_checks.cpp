@@ -118,7 +118,7 @@ NormAgreement check_norm_agreement(const EncoderModel::Config& config, const Tok
   const Var x = tape.constant(model.embed(tokens.patches, 1.0));
   const auto difference = [&](const Var& v) {
     constexpr double kEps = 1e-5;
-    const Shape row{config.width};
+    const Shape row{config.d_model};
     return max_abs_difference(rms_norm(v, row, std::nullopt, kEps).value(),
                               layer_norm(v, row, std::nullopt, std::nullopt, kEps).value());
   };

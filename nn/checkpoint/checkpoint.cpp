@@ -19,41 +19,43 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kOp = "checkpoint";
 
-Json json_of(const Fact& fact) {
-  return std::visit([](const auto& value) { return Json(value); }, fact);
+Json json_of(const Hyperparameter& hyperparameter) {
+  return std::visit([](const auto& value) { return Json(value); }, hyperparameter);
 }
 
 Json architecture_of(Module& model) {
-  Json facts = Json::object();
-  for (const auto& [name, fact] : model.named_facts()) facts[name] = json_of(fact);
-  return facts;
+  Json hyperparameters = Json::object();
+  for (const auto& [name, hyperparameter] : model.named_hyperparameters())
+    hyperparameters[name] = json_of(hyperparameter);
+  return hyperparameters;
 }
 
-std::string shown(const Json& facts, const std::string& name) {
-  return facts.contains(name) ? facts[name].dump() : "nothing";
+std::string shown(const Json& hyperparameters, const std::string& name) {
+  return hyperparameters.contains(name) ? hyperparameters[name].dump() : "nothing";
 }
 
-// A line for each fact in which file and model differ.
+// A line for each hyperparameter in which file and model differ.
 std::vector<std::string> differences(const Json& file, const Json& model) {
   std::vector<std::string> lines;
   const auto compare = [&](const std::string& name) {
     lines.push_back(fmt::format("{} is {} in the file and {} in the model", name, shown(file, name),
                                 shown(model, name)));
   };
-  for (const auto& [name, fact] : model.items()) {
-    if (!file.contains(name) || file[name] != fact) compare(name);
+  for (const auto& [name, hyperparameter] : model.items()) {
+    if (!file.contains(name) || file[name] != hyperparameter) compare(name);
   }
-  for (const auto& [name, fact] : file.items()) {
+  for (const auto& [name, hyperparameter] : file.items()) {
     if (!model.contains(name)) compare(name);
   }
   return lines;
 }
 
-// "norm "LayerNorm", eps 1e-05, ...": each fact once, without the module that it is of.
-std::string summary(const Json& facts) {
+// "norm "LayerNorm", eps 1e-05, ...": each hyperparameter once, without the module that it is of.
+std::string summary(const Json& hyperparameters) {
   std::vector<std::string> distinct;
-  for (const auto& [name, fact] : facts.items()) {
-    const std::string text = fmt::format("{} {}", name.substr(name.rfind('.') + 1), fact.dump());
+  for (const auto& [name, hyperparameter] : hyperparameters.items()) {
+    const std::string text =
+        fmt::format("{} {}", name.substr(name.rfind('.') + 1), hyperparameter.dump());
     if (std::find(distinct.begin(), distinct.end(), text) == distinct.end()) {
       distinct.push_back(text);
     }
@@ -62,19 +64,20 @@ std::string summary(const Json& facts) {
 }
 
 Json parse_architecture(const std::string& text, const std::string& source) {
-  Json facts = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!facts.is_object()) {
+  Json hyperparameters = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!hyperparameters.is_object()) {
     fail_file(kOp, source, fmt::format("its metadata {} is not a JSON object", kArchitectureKey),
               "get an intact copy");
   }
-  return facts;
+  return hyperparameters;
 }
 
 // Some keep a norm's weight as weight - 1. Then every norm would all but erase its input.
 std::vector<std::string> warn_of_offset_weights(const Safetensors& file, Module& model) {
-  for (const auto& [fact_name, fact] : model.named_facts()) {
-    if (fact_name != "norm" && !fact_name.ends_with(".norm")) continue;
-    const std::string name = fact_name.substr(0, fact_name.size() - 4) + "weight";
+  for (const auto& [hyperparameter_name, hyperparameter] : model.named_hyperparameters()) {
+    if (hyperparameter_name != "norm" && !hyperparameter_name.ends_with(".norm")) continue;
+    const std::string name =
+        hyperparameter_name.substr(0, hyperparameter_name.size() - 4) + "weight";
     const Tensor* weight = find_tensor(file.tensors, name);
     if (weight == nullptr || weight->numel() == 0) continue;
     double sum = 0.0;

@@ -10,11 +10,11 @@
 //
 // Names and shapes say little of what a model computes: post-norm and pre-norm, ReLU and GELU, an
 // eps of 1e-5 and one of 1e-6, 4 heads and 8 have the same. So the file carries the architecture,
-// every fact of the model (Module::named_facts), and a model that differs in one of them is
-// refused.
+// every hyperparameter of the model (Module::named_hyperparameters), and a model that differs in
+// one of them is refused.
 namespace normlab {
 
-// The metadata entry with the architecture: a JSON object, dotted name -> fact.
+// The metadata entry with the architecture: a JSON object, dotted name -> hyperparameter.
 inline constexpr const char* kArchitectureKey = "normlab.architecture";
 // Tensors whose names start so are not the model's: the state of an optimizer, of generators.
 inline constexpr const char* kTrainingPrefix = "training.";

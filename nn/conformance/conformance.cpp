@@ -32,15 +32,15 @@ void Report::guarded(const std::string& property, const std::string& input,
   }
 }
 
-std::unique_ptr<Module> made(const MakeNorm& make, std::int64_t width, std::optional<double> eps) {
-  std::unique_ptr<Module> layer = make(width, eps);
+std::unique_ptr<Layer> made(const MakeNorm& make, std::int64_t width, std::optional<double> eps) {
+  std::unique_ptr<Layer> layer = make(width, eps);
   check(layer != nullptr, "check_norm", "make", "must return a layer", "a null pointer");
   return layer;
 }
 
-std::unique_ptr<Module> with_random_parameters(const MakeNorm& make, std::int64_t width,
-                                               std::optional<double> eps) {
-  std::unique_ptr<Module> layer = made(make, width, eps);
+std::unique_ptr<Layer> with_random_parameters(const MakeNorm& make, std::int64_t width,
+                                              std::optional<double> eps) {
+  std::unique_ptr<Layer> layer = made(make, width, eps);
   Generator generator(3);
   for (Parameter* parameter : layer->parameters()) {
     parameter->value = zip(parameter->value, generator.randn(parameter->value.shape()),
@@ -54,13 +54,13 @@ Tensor ordinary(const Shape& shape, std::uint64_t seed, double size) {
              [size](double z) { return size * (z + std::copysign(0.3, z)); });
 }
 
-Tensor value_of(Module& layer, const Tensor& x) {
+Tensor value_of(Layer& layer, const Tensor& x) {
   Tape tape;
   const Tape::NoGrad no_grad(tape);
   return layer.forward(tape.constant(x)).value();
 }
 
-Pass pass_of(Module& layer, const Tensor& x) {
+Pass pass_of(Layer& layer, const Tensor& x) {
   layer.zero_grad();
   Tape tape;
   const Var input = tape.variable(x);

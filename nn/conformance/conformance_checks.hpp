@@ -41,16 +41,16 @@ void check_composed(const NormEntry& entry, Report& report);
 // A fresh layer; with_random_parameters moves every parameter away from its initial value, at which
 // a weight of one or a bias of zero could be left out unnoticed.
 using MakeNorm = decltype(NormEntry::make);
-std::unique_ptr<Module> made(const MakeNorm& make, std::int64_t width,
-                             std::optional<double> eps = std::nullopt);
-std::unique_ptr<Module> with_random_parameters(const MakeNorm& make, std::int64_t width,
-                                               std::optional<double> eps = std::nullopt);
+std::unique_ptr<Layer> made(const MakeNorm& make, std::int64_t width,
+                            std::optional<double> eps = std::nullopt);
+std::unique_ptr<Layer> with_random_parameters(const MakeNorm& make, std::int64_t width,
+                                              std::optional<double> eps = std::nullopt);
 
 // Normal numbers moved 0.3 away from zero, times `size`: no token is so short that an eps of usual
 // size matters to it.
 Tensor ordinary(const Shape& shape, std::uint64_t seed = 1, double size = 1.0);
 
-Tensor value_of(Module& layer, const Tensor& x);
+Tensor value_of(Layer& layer, const Tensor& x);
 
 // Value and gradients of <value, r> with a fixed random r; an absent gradient is an undefined
 // tensor.
@@ -58,7 +58,7 @@ struct Pass {
   Tensor value, input_gradient;
   std::vector<std::pair<std::string, Tensor>> parameter_gradients;
 };
-Pass pass_of(Module& layer, const Tensor& x);
+Pass pass_of(Layer& layer, const Tensor& x);
 
 // |a - b| / max(|a|, |b|) in the norm of the whole tensor, 0 where both are 0; infinite if the
 // shapes differ or there is a NaN.

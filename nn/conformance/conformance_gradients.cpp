@@ -34,7 +34,7 @@ std::vector<Setting> settings(const NormEntry& entry) {
 }
 
 // Does the output, to a thousandth, stay when this parameter moves by a tenth?
-bool is_nearly_constant(Module& layer, Parameter& input, Parameter& moved) {
+bool is_nearly_constant(Layer& layer, Parameter& input, Parameter& moved) {
   const Tensor before = value_of(layer, input.value), kept = moved.value;
   moved.value = zip(kept, Generator(11).randn(kept.shape()),
                     [](double v, double z) { return v + 0.1 * z * std::max(std::abs(v), 0.1); });
@@ -45,7 +45,7 @@ bool is_nearly_constant(Module& layer, Parameter& input, Parameter& moved) {
 
 // Where a layer is constant, as LayerNorm over one feature, there is nothing for differences to
 // measure: the gradient must be zero beside one of ordinary size.
-void check_zero_gradient(Module& layer, Parameter& input, Parameter& parameter,
+void check_zero_gradient(Layer& layer, Parameter& input, Parameter& parameter,
                          const std::string& property, const std::string& where, Report& report) {
   parameter.zero_grad();
   Tape tape;
@@ -59,7 +59,7 @@ void check_zero_gradient(Module& layer, Parameter& input, Parameter& parameter,
                          size, 1e-3 * ordinary_size));
 }
 
-void check_gradient(Module& layer, Parameter& input, Parameter& parameter,
+void check_gradient(Layer& layer, Parameter& input, Parameter& parameter,
                     const std::string& property, const std::string& where, Report& report) {
   if (input.value.width() == 1 && is_nearly_constant(layer, input, parameter)) {
     check_zero_gradient(layer, input, parameter, property, where, report);

@@ -10,7 +10,7 @@ namespace normlab {
 
 // A table of vectors read by index, as torch.nn.Embedding. Starts standard normal; the row of
 // padding_idx starts at zero and receives no gradient.
-class Embedding : public Module {
+class Embedding : public Layer {
  public:
   struct Options {
     std::optional<std::int64_t> padding_idx{};

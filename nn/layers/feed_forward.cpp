@@ -13,13 +13,13 @@ Var activate(Activation activation, const Var& x) {
 const char* name(Activation activation) { return activation == Activation::relu ? "relu" : "gelu"; }
 
 Var FeedForward::forward(const Var& x,
-                         const std::function<void(const char* point, const Var&)>& show) const {
+                         const std::function<void(const char* point, const Var&)>& observe) const {
   const Var kept = dropout.forward(activate(activation, linear1.forward(x)));
-  show("linear2.input", kept);
+  observe("linear2.input", kept);
   const Var sum = linear2.forward(kept);
-  show("linear2.output", sum);
+  observe("linear2.output", sum);
   const Var output = last_dropout.forward(sum);
-  show("ffn.output", output);
+  observe("ffn.output", output);
   return output;
 }
 

@@ -17,8 +17,9 @@ const char* name(Activation activation);
 //
 //   ffn(x) = last_dropout(linear2(dropout(activation(linear1(x)))))
 //
-// `show` is called with the points linear2.input, linear2.output and ffn.output. What linear2 reads
-// and the gradient of what it returns are the two factors of its weight's gradient, token by token.
+// `observe` is called with the points linear2.input, linear2.output and ffn.output. What linear2
+// reads and the gradient of what it returns are the two factors of its weight's gradient, token by
+// token.
 struct FeedForward {
   Linear& linear1;
   Activation activation;
@@ -26,7 +27,8 @@ struct FeedForward {
   Linear& linear2;
   Dropout& last_dropout;
 
-  Var forward(const Var& x, const std::function<void(const char* point, const Var&)>& show) const;
+  Var forward(const Var& x,
+              const std::function<void(const char* point, const Var&)>& observe) const;
 };
 
 }  // namespace normlab

@@ -7,7 +7,7 @@ namespace normlab {
 
 // y = x W^T + b, as torch.nn.Linear: x (..., in_features) -> (..., out_features).
 // Starts uniform in +-1/sqrt(in_features), weight and bias.
-class Linear : public Module {
+class Linear : public Layer {
  public:
   struct Options {
     bool bias = true;

@@ -76,9 +76,9 @@ MultiheadAttention::MultiheadAttention(std::int64_t embed_dim, std::int64_t num_
   if (out_proj.bias != nullptr) init::zeros(out_proj.bias->value);
   if (options.dropout > 0.0) dropout_generator_.manual_seed(generator.next64());
   register_generator("dropout_generator", dropout_generator_);
-  register_fact("heads", num_heads);
-  register_fact("attention", options.cosine ? "cosine" : "dot-product");
-  register_fact("qk_norm", static_cast<bool>(options.qk_norm));
+  register_hyperparameter("heads", num_heads);
+  register_hyperparameter("attention", options.cosine ? "cosine" : "dot-product");
+  register_hyperparameter("qk_norm", static_cast<bool>(options.qk_norm));
   const std::int64_t head_width = embed_dim / num_heads;
   if (options.qk_norm || options.cosine) {
     check(head_width >= 3, "MultiheadAttention", "embed_dim",
@@ -103,7 +103,7 @@ Var MultiheadAttention::project(const Var& x, std::int64_t part) {
 }
 
 // Every head's part of every token as a token of its own: (N, T, d) -> (N, T heads, d / heads).
-Var MultiheadAttention::each_head(const Var& x, Module& norm) {
+Var MultiheadAttention::each_head(const Var& x, Layer& norm) {
   const Var heads = reshape(x, {x.shape()[0], x.shape()[1] * num_heads_, embed_dim_ / num_heads_});
   return reshape(norm.forward(heads), x.shape().extents());
 }
@@ -136,8 +136,8 @@ MultiheadAttention::Result MultiheadAttention::finish(const Var& query, const Va
     k = reshape(each_head_to_unit_length(k), k.shape().extents());
     options.scale = 1.0;
   }
-  show("query", q);
-  show("key", k);
+  observe("query", q);
+  observe("key", k);
   const Attention attention = multi_head_attention(q, k, value, num_heads_, options);
   return {out_proj.forward(attention.output), attention.weights};
 }
@@ -159,8 +159,8 @@ MultiheadAttention::Result MultiheadAttention::attend(const Var& x, const Attent
   const std::int64_t tokens = x.shape()[1];
   const Var weight = x.tape().watch(in_proj_weight);
   const Var qkv = linear(x, weight, watch(x.tape(), in_proj_bias));
-  if (shows("query")) show("query", slice(qkv, 2, 0, embed_dim_));
-  if (shows("key")) show("key", slice(qkv, 2, embed_dim_, 2 * embed_dim_));
+  if (is_observed("query")) observe("query", slice(qkv, 2, 0, embed_dim_));
+  if (is_observed("key")) observe("key", slice(qkv, 2, embed_dim_, 2 * embed_dim_));
   const Attention attention =
       self_attention(qkv, num_heads_,
                      {.mask = combined_mask(masks, x.shape()[0], num_heads_, tokens, tokens),

@@ -22,12 +22,12 @@ struct AttentionMasks {
 // Q, K, V = in_proj of query, key and value; as torch.nn.MultiheadAttention with batch_first=True:
 // query (N, Tq, embed_dim), key and value (N, Tk, embed_dim) -> (N, Tq, embed_dim).
 //
-// Taps: query and key, (N, T, embed_dim), as they enter the product: projected, and normalized if
-// so asked for (query times 1/tau in cosine attention, which has no other scale).
+// Observed: query and key, (N, T, embed_dim), as they enter the product: projected, and normalized
+// if so asked for (query times 1/tau in cosine attention, which has no other scale).
 //
 // A query whose keys are all forbidden gets the output bias alone, and finite gradients
 // (PyTorch: NaN).
-class MultiheadAttention : public Module {
+class MultiheadAttention : public Layer {
  public:
   struct Options {
     double dropout = 0.0;  // on the attention weights, in train mode
@@ -63,13 +63,13 @@ class MultiheadAttention : public Module {
   Parameter& in_proj_weight;          // (3 embed_dim, embed_dim): W_Q, W_K and W_V stacked
   Parameter* in_proj_bias = nullptr;  // (3 embed_dim)
   Linear& out_proj;
-  Module* q_norm = nullptr;  // with qk_norm
-  Module* k_norm = nullptr;
+  Layer* q_norm = nullptr;  // with qk_norm
+  Layer* k_norm = nullptr;
   Parameter* logit_scale = nullptr;  // (heads), ln(1 / tau), with cosine
 
  private:
   Var project(const Var& x, std::int64_t part);
-  Var each_head(const Var& x, Module& norm);
+  Var each_head(const Var& x, Layer& norm);
   Var each_head_to_unit_length(const Var& x);
   Result finish(const Var& query, const Var& key, const Var& value, const AttentionMasks& masks);
 

@@ -22,9 +22,9 @@ using Tied = TranslationTransformer::TiedEmbeddings;
 
 const Options& checked(const Options& options) {
   const std::int64_t source = options.source_vocabulary, target = options.target_vocabulary;
-  check(source > 0 && target > 0 && options.width > 0, "TranslationTransformer",
+  check(source > 0 && target > 0 && options.d_model > 0, "TranslationTransformer",
         "source_vocabulary, target_vocabulary, width", "must be positive",
-        [&] { return fmt::format("{}, {}, {}", source, target, options.width); });
+        [&] { return fmt::format("{}, {}, {}", source, target, options.d_model); });
   check(options.tied != Tied::all || source == target, "TranslationTransformer", "tied",
         "must not be all unless both vocabularies have one size",
         [&] { return fmt::format("all for {} and {}", source, target); });
@@ -40,13 +40,13 @@ const char* name(Tied tied) {
 }
 
 double root_of_width(const Options& options) {
-  return std::sqrt(static_cast<double>(options.width));
+  return std::sqrt(static_cast<double>(options.d_model));
 }
 
 // Standard deviation 1 / sqrt(width).
 std::unique_ptr<Embedding> make_embedding(std::int64_t vocabulary, const Options& options,
                                           Generator& generator) {
-  auto embedding = std::make_unique<Embedding>(vocabulary, options.width, generator,
+  auto embedding = std::make_unique<Embedding>(vocabulary, options.d_model, generator,
                                                Embedding::Options{.padding_idx = options.padding});
   for (double& v : embedding->weight.value.mutable_values()) v /= root_of_width(options);
   return embedding;
@@ -54,13 +54,13 @@ std::unique_ptr<Embedding> make_embedding(std::int64_t vocabulary, const Options
 
 Transformer::Options transformer_options(const Options& options) {
   TransformerEncoderLayer::Options block;
-  block.dim_feedforward = options.ffn;
+  block.dim_feedforward = options.dim_feedforward;
   block.dropout = options.dropout;
   block.activation = options.activation;
   block.norm = nn::norms().at(options.norm).factory(options.norm_eps);
   block.placement = options.placement;
-  return {.d_model = options.width,
-          .nhead = options.heads,
+  return {.d_model = options.d_model,
+          .nhead = options.nhead,
           .num_encoder_layers = options.layers,
           .num_decoder_layers = options.layers,
           .layer = block};
@@ -80,21 +80,22 @@ TranslationTransformer::TranslationTransformer(const Options& options, Generator
       dropout(register_module("dropout", std::make_unique<Dropout>(options.dropout, generator))),
       transformer(register_module(
           "transformer", std::make_unique<Transformer>(transformer_options(options), generator))),
-      head(options.tied == Tied::none
-               ? &register_module("head", std::make_unique<Linear>(
-                                              options.width, options.target_vocabulary, generator))
-               : nullptr),
+      head(
+          options.tied == Tied::none
+              ? &register_module("head", std::make_unique<Linear>(
+                                             options.d_model, options.target_vocabulary, generator))
+              : nullptr),
       options_(options) {
-  register_fact("norm", options.norm);
-  register_fact("tied_embeddings", name(options.tied));
-  register_fact("padding", options.padding);
+  register_hyperparameter("norm", options.norm);
+  register_hyperparameter("tied_embeddings", name(options.tied));
+  register_hyperparameter("padding", options.padding);
 }
 
 // (sentences, length, width)
 Var TranslationTransformer::embed(Tape& tape, Embedding& embedding, const PaddedBatch& batch) {
   const Var rows = embedding.forward(tape, batch.tokens);
-  const Var tokens = reshape(rows, {batch.sentences, batch.length, options_.width});
-  const Var positions = tape.constant(sinusoidal_positions(batch.length, options_.width));
+  const Var tokens = reshape(rows, {batch.sentences, batch.length, options_.d_model});
+  const Var positions = tape.constant(sinusoidal_positions(batch.length, options_.d_model));
   return dropout.forward(root_of_width(options_) * tokens + positions);
 }
 
@@ -132,10 +133,6 @@ TranslationTransformer::Memory TranslationTransformer::select(
 
 Var TranslationTransformer::forward(Tape& tape, const Sentences& source, const Sentences& target) {
   return decode(encode(tape, source), target);
-}
-
-Var TranslationTransformer::forward(const Var&) {
-  fail_misuse("TranslationTransformer", "forward", "must be given source and target", "a tensor");
 }
 
 }  // namespace normlab

@@ -15,11 +15,11 @@ namespace normlab {
 // tokens -> for every position of the target, the logits of the token that comes next,
 // (N, T, target_vocabulary).
 //
-//   x_t    = sqrt(width) E[token_t] + PE(t)          on both sides, PE by sinusoidal_positions
+//   x_t    = sqrt(d_model) E[token_t] + PE(t)          on both sides, PE by sinusoidal_positions
 //   memory = encoder(x of the source)
 //   logits = head(decoder(x of the target, memory))  causal: position t sees tokens 0 .. t
 //
-// Embeddings start normal with variance 1 / width, so that the factor sqrt(width) makes an
+// Embeddings start normal with variance 1 / d_model, so that the factor sqrt(d_model) makes an
 // embedding as large as a position, and a tied head starts with logits of about 1. The rest starts
 // as Transformer and Linear do. The row of the padding index starts at zero, and reading it sends
 // no gradient there.
@@ -39,10 +39,11 @@ class TranslationTransformer : public Module {
   };
   struct Options {
     std::int64_t source_vocabulary = 0, target_vocabulary = 0;
-    std::int64_t layers = 2, width = 64, heads = 4, ffn = 128;  // so many layers on each side
-    std::string norm = "layernorm";                             // of nn::norms()
-    std::optional<double> norm_eps{};                           // none: the norm's own
-    Placement placement = Placement::pre;                       // or post
+    std::int64_t layers = 2, d_model = 64, nhead = 4,
+                 dim_feedforward = 128;    // layers: on each side
+    std::string norm = "layernorm";        // of nn::norms()
+    std::optional<double> norm_eps{};      // none: the norm's own
+    Placement placement = Placement::pre;  // or post
     Activation activation = Activation::relu;
     double dropout = 0.1;  // on the embedded tokens, and where the blocks have it
     TiedEmbeddings tied = TiedEmbeddings::none;
@@ -58,12 +59,10 @@ class TranslationTransformer : public Module {
   // without its end, which is what the last position is asked for. Throws
   // std::invalid_argument for what `padded` refuses and for indices beyond the vocabulary.
   Var forward(Tape& tape, const Sentences& source, const Sentences& target);
-  // Throws std::logic_error: a source needs a target.
-  Var forward(const Var& x) override;
 
   // The two halves of forward: a source that is read once can be decoded from any number of times.
   struct Memory {
-    Var tokens;        // (N, S, width)
+    Var tokens;        // (N, S, d_model)
     Tensor padding{};  // (N, S), as in PaddedBatch
   };
   Memory encode(Tape& tape, const Sentences& source);
@@ -73,11 +72,11 @@ class TranslationTransformer : public Module {
 
   const Options& options() const { return options_; }
 
-  Embedding& source_embedding;  // weight (source_vocabulary, width)
-  Embedding& target_embedding;  // weight (target_vocabulary, width); the same one if all are tied
+  Embedding& source_embedding;  // weight (source_vocabulary, d_model)
+  Embedding& target_embedding;  // weight (target_vocabulary, d_model); the same one if all are tied
   Dropout& dropout;
   Transformer& transformer;
-  Linear* head = nullptr;  // weight (target_vocabulary, width); none if tied
+  Linear* head = nullptr;  // weight (target_vocabulary, d_model); none if tied
 
  private:
   Var embed(Tape& tape, Embedding& embedding, const PaddedBatch& batch);

@@ -20,15 +20,17 @@ const VisionTransformer::Options& checked(const VisionTransformer::Options& opti
   const std::int64_t side = options.image_side, patch = options.patch_side;
   check(side > 0 && patch > 0 && side % patch == 0, "VisionTransformer", "patch_side",
         "must divide the image side", [&] { return fmt::format("{} and {}", patch, side); });
-  check(options.classes > 0 && options.width > 0 && options.ffn > 0, "VisionTransformer",
-        "classes, width, ffn", "must be positive",
-        [&] { return fmt::format("{}, {}, {}", options.classes, options.width, options.ffn); });
+  check(options.classes > 0 && options.d_model > 0 && options.dim_feedforward > 0,
+        "VisionTransformer", "classes, width, ffn", "must be positive", [&] {
+          return fmt::format("{}, {}, {}", options.classes, options.d_model,
+                             options.dim_feedforward);
+        });
   return options;
 }
 
 TransformerEncoderLayer::Options block_options(const VisionTransformer::Options& options) {
   TransformerEncoderLayer::Options block;
-  block.dim_feedforward = options.ffn;
+  block.dim_feedforward = options.dim_feedforward;
   block.dropout = options.dropout;
   block.activation = options.activation;
   block.norm = nn::norms().at(options.norm).factory(options.norm_eps);
@@ -55,24 +57,24 @@ VisionTransformer::VisionTransformer(const Options& options, Generator& generato
     : patch_embedding(
           register_module("patch_embedding",
                           std::make_unique<Linear>(checked(options).patch_side * options.patch_side,
-                                                   options.width, generator))),
+                                                   options.d_model, generator))),
       position_embedding(register_parameter(
-          "position_embedding", start_of_embedding({tokens(options), options.width}, generator))),
+          "position_embedding", start_of_embedding({tokens(options), options.d_model}, generator))),
       class_token(
           options.pooling == Pooling::class_token
-              ? &register_parameter("class_token", start_of_embedding({options.width}, generator))
+              ? &register_parameter("class_token", start_of_embedding({options.d_model}, generator))
               : nullptr),
       dropout(register_module("dropout", std::make_unique<Dropout>(options.dropout, generator))),
       encoder(register_module("encoder", std::make_unique<TransformerEncoder>(
-                                             options.layers, options.width, options.heads,
+                                             options.layers, options.d_model, options.nhead,
                                              generator, block_options(options)))),
       head(register_module("head",
-                           std::make_unique<Linear>(options.width, options.classes, generator))),
+                           std::make_unique<Linear>(options.d_model, options.classes, generator))),
       options_(options) {
-  register_fact("image_side", options.image_side);
-  register_fact("patch_side", options.patch_side);
-  register_fact("pooling", options.pooling == Pooling::mean ? "mean" : "class token");
-  register_fact("norm", options.norm);
+  register_hyperparameter("image_side", options.image_side);
+  register_hyperparameter("patch_side", options.patch_side);
+  register_hyperparameter("pooling", options.pooling == Pooling::mean ? "mean" : "class token");
+  register_hyperparameter("norm", options.norm);
 }
 
 // (N, side, side) -> (N, T, patch_side^2)
@@ -91,13 +93,13 @@ Var VisionTransformer::forward(const Var& images) {
   Tape& tape = images.tape();
   Var x = patch_embedding.forward(cut(images));
   if (class_token != nullptr) {
-    const Var copies = tape.constant(Tensor::zeros({images.shape()[0], 1, options_.width})) +
+    const Var copies = tape.constant(Tensor::zeros({images.shape()[0], 1, options_.d_model})) +
                        tape.watch(*class_token);
     x = concat({copies, x}, 1);
   }
   const Var y = encoder.forward(dropout.forward(x + tape.watch(position_embedding)));
   if (class_token == nullptr) return head.forward(mean(y, {1}));
-  return head.forward(reshape(slice(y, 1, 0, 1), {images.shape()[0], options_.width}));
+  return head.forward(reshape(slice(y, 1, 0, 1), {images.shape()[0], options_.d_model}));
 }
 
 }  // namespace normlab

@@ -19,12 +19,12 @@ namespace normlab {
 //
 // Starts as the layers do; positions and class token normal with standard deviation 0.02, as ViT's
 // code has the positions.
-class VisionTransformer : public Module {
+class VisionTransformer : public Layer {
  public:
   enum class Pooling { mean, class_token };
   struct Options {
     std::int64_t image_side = 8, patch_side = 2, classes = 10;
-    std::int64_t layers = 4, width = 64, heads = 4, ffn = 128;
+    std::int64_t layers = 4, d_model = 64, nhead = 4, dim_feedforward = 128;
     std::string norm = "layernorm";    // of nn::norms()
     std::optional<double> norm_eps{};  // none: the norm's own
     Placement placement = Placement::pre;
@@ -34,20 +34,20 @@ class VisionTransformer : public Module {
     bool cosine_attention = false;
     std::optional<std::string> qk_norm{};  // of nn::norms()
   };
-  // Throws std::invalid_argument unless the patch side divides the image side and the heads divide
-  // the width, and for a norm that is not registered.
+  // Throws std::invalid_argument unless the patch side divides the image side and nhead divides
+  // d_model, and for a norm that is not registered.
   VisionTransformer(const Options& options, Generator& generator);
 
   Var forward(const Var& images) override;
 
   const Options& options() const { return options_; }
 
-  Linear& patch_embedding;           // weight (width, patch_side^2)
-  Parameter& position_embedding;     // (T, width), or (T + 1, width) with a class token
-  Parameter* class_token = nullptr;  // (width), the first token
+  Linear& patch_embedding;           // weight (d_model, patch_side^2)
+  Parameter& position_embedding;     // (T, d_model), or (T + 1, d_model) with a class token
+  Parameter* class_token = nullptr;  // (d_model), the first token
   Dropout& dropout;
   TransformerEncoder& encoder;
-  Linear& head;  // weight (classes, width)
+  Linear& head;  // weight (classes, d_model)
 
  private:
   Var cut(const Var& images) const;

@@ -22,7 +22,7 @@ AdaptiveLayerNorm::AdaptiveLayerNorm(std::int64_t width, std::int64_t condition_
                       width, LayerNorm::Options{.eps = options.eps, .elementwise_affine = false}))),
       modulation(register_module("modulation",
                                  std::make_unique<Linear>(condition_width, 2 * width, generator))) {
-  register_fact("norm", "AdaptiveLayerNorm");
+  register_hyperparameter("norm", "AdaptiveLayerNorm");
   if (!options.zero_init) return;
   init::zeros(modulation.weight.value);
   init::zeros(modulation.bias->value);

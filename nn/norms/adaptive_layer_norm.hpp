@@ -12,7 +12,7 @@ Var modulate(const Var& normalized, const Var& shift, const Var& scale);
 
 // Adaptive layer normalization, adaLN (Peebles and Xie 2023): shift and scale are regressed from a
 // conditioning vector c (N, condition_width) by one linear layer, (shift, scale) = W silu(c) + b.
-class AdaptiveLayerNorm : public Module {
+class AdaptiveLayerNorm : public Layer {
  public:
   struct Options {
     double eps = 1e-6;       // DiT's

@@ -39,10 +39,10 @@ BatchNorm::BatchNorm(std::int64_t num_features, const Options& options)
         [&] { return std::to_string(num_features); });
   check_at_least("BatchNorm", "eps", options.eps, 0.0);
   if (options.momentum) check_probability("BatchNorm", "momentum", *options.momentum);
-  register_fact("norm", "BatchNorm");
-  register_fact("eps", options.eps);
-  register_fact("affine", options.affine);
-  register_fact("track_running_stats", options.track_running_stats);
+  register_hyperparameter("norm", "BatchNorm");
+  register_hyperparameter("eps", options.eps);
+  register_hyperparameter("affine", options.affine);
+  register_hyperparameter("track_running_stats", options.track_running_stats);
   if (options.track_running_stats) {
     register_buffer("running_mean", running_mean);
     register_buffer("running_var", running_var);

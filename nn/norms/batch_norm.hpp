@@ -12,7 +12,7 @@ namespace normlab {
 // In train mode with the batch's own mean and biased variance, so that a sample's output depends on
 // the others; the running statistics move towards them by `momentum` (the variance that is stored
 // is the unbiased one). In evaluation with the running statistics, if they are tracked.
-class BatchNorm : public Module {
+class BatchNorm : public Layer {
  public:
   struct Options {
     double eps = 1e-5;

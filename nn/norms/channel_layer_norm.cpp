@@ -17,9 +17,9 @@ ChannelLayerNorm::ChannelLayerNorm(std::int64_t channels, const Options& options
   check(channels > 0, "ChannelLayerNorm", "channels", "must be positive",
         [&] { return std::to_string(channels); });
   check_at_least("ChannelLayerNorm", "eps", options.eps, 0.0);
-  register_fact("norm", "ChannelLayerNorm");
-  register_fact("eps", options.eps);
-  register_fact("channels_last", options.layout == Layout::channels_last);
+  register_hyperparameter("norm", "ChannelLayerNorm");
+  register_hyperparameter("eps", options.eps);
+  register_hyperparameter("channels_last", options.layout == Layout::channels_last);
 }
 
 Var ChannelLayerNorm::forward(const Var& x) {

@@ -8,7 +8,7 @@ namespace normlab {
 // channels at every position of a feature map, so 4 of them on a (1, C, 2, 2) map where
 // LayerNorm([C, H, W]) has one. The layout is part of the type and not guessed from the shape: with
 // as many columns as channels a wrong guess would go unnoticed.
-class ChannelLayerNorm : public Module {
+class ChannelLayerNorm : public Layer {
  public:
   enum class Layout { channels_last, channels_first };  // (N, H, W, C) and (N, C, H, W)
   struct Options {

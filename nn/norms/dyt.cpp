@@ -17,7 +17,7 @@ DyT::DyT(std::int64_t width, double initial_alpha)
   check(width > 0, "DyT", "width", "must be positive", [&] { return std::to_string(width); });
   check(std::isfinite(initial_alpha), "DyT", "alpha", "must be finite",
         std::to_string(initial_alpha));
-  register_fact("norm", "DyT");
+  register_hyperparameter("norm", "DyT");
 }
 
 Var DyT::forward(const Var& x) {

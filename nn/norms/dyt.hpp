@@ -7,7 +7,7 @@ namespace normlab {
 // Dynamic tanh (Zhu et al. 2025): y = weight * tanh(alpha x) + bias. No statistics at all: it
 // bounds large values as a normalization does, element by element. alpha, one learned number,
 // starts at 0.5.
-class DyT : public Module {
+class DyT : public Layer {
  public:
   explicit DyT(std::int64_t width, double alpha = 0.5);
 

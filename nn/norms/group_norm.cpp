@@ -16,10 +16,10 @@ GroupNorm::GroupNorm(std::int64_t num_groups, std::int64_t num_channels, const O
         "num_groups", "must divide the number of channels",
         [&] { return fmt::format("{} groups of {} channels", num_groups, num_channels); });
   check_at_least("GroupNorm", "eps", eps_, 0.0);
-  register_fact("norm", "GroupNorm");
-  register_fact("groups", num_groups);
-  register_fact("eps", eps_);
-  register_fact("affine", options.affine);
+  register_hyperparameter("norm", "GroupNorm");
+  register_hyperparameter("groups", num_groups);
+  register_hyperparameter("eps", eps_);
+  register_hyperparameter("affine", options.affine);
   if (!options.affine) return;
   weight = &register_parameter("weight", Tensor::ones({num_channels}));
   bias = &register_parameter("bias", Tensor::zeros({num_channels}));

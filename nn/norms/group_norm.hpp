@@ -7,7 +7,7 @@ namespace normlab {
 // Group normalization (Wu and He 2018), as torch.nn.GroupNorm: x (N, C, ...) is normalized over the
 // channels of each of num_groups groups and all positions, sample by sample; weight and bias per
 // channel. One group is layer normalization over (C, ...), C groups is instance normalization.
-class GroupNorm : public Module {
+class GroupNorm : public Layer {
  public:
   struct Options {
     double eps = 1e-5;

@@ -15,9 +15,9 @@ InstanceNorm::InstanceNorm(std::int64_t num_features, const Options& options)
   check(num_features > 0, "InstanceNorm", "num_features", "must be positive",
         [&] { return std::to_string(num_features); });
   check_at_least("InstanceNorm", "eps", eps_, 0.0);
-  register_fact("norm", "InstanceNorm");
-  register_fact("eps", eps_);
-  register_fact("affine", options.affine);
+  register_hyperparameter("norm", "InstanceNorm");
+  register_hyperparameter("eps", eps_);
+  register_hyperparameter("affine", options.affine);
   if (!options.affine) return;
   weight = &register_parameter("weight", Tensor::ones({num_features}));
   bias = &register_parameter("bias", Tensor::zeros({num_features}));

@@ -7,7 +7,7 @@ namespace normlab {
 // Instance normalization (Ulyanov et al. 2016), as torch.nn.InstanceNorm1d/2d/3d without running
 // statistics: each channel of each sample of x (N, C, L, ...) is normalized over its positions.
 // Like PyTorch's, it has no parameters unless asked for.
-class InstanceNorm : public Module {
+class InstanceNorm : public Layer {
  public:
   struct Options {
     double eps = 1e-5;

@@ -13,10 +13,10 @@ LayerNorm::LayerNorm(Shape normalized_shape, const Options& options)
   check(normalized_shape_.rank() > 0 && normalized_shape_.numel() > 0, "LayerNorm",
         "normalized_shape", "must hold at least one feature",
         [&] { return normalized_shape_.str(); });
-  register_fact("norm", "LayerNorm");
-  register_fact("eps", options.eps);
-  register_fact("affine", options.elementwise_affine);
-  register_fact("with_bias", options.elementwise_affine && options.bias);
+  register_hyperparameter("norm", "LayerNorm");
+  register_hyperparameter("eps", options.eps);
+  register_hyperparameter("affine", options.elementwise_affine);
+  register_hyperparameter("with_bias", options.elementwise_affine && options.bias);
   if (!options.elementwise_affine) return;
   weight = &register_parameter("weight", Tensor::ones(normalized_shape_));
   if (options.bias) bias = &register_parameter("bias", Tensor::zeros(normalized_shape_));

@@ -13,7 +13,7 @@ namespace normlab {
 //
 // The last axis must hold the features. A channels-first map (N, C, H, W) is refused, except where
 // W happens to be C: then its lines are normalized without an error.
-class LayerNorm : public Module {
+class LayerNorm : public Layer {
  public:
   struct Options {
     double eps = 1e-5;  // at least 0

@@ -22,9 +22,9 @@ namespace {
 using Eps = std::optional<double>;
 
 // A layer for (N, C, positions) applied to tokens (N, T, d): the features are the channels.
-class OverTokens : public Module {
+class OverTokens : public Layer {
  public:
-  explicit OverTokens(std::unique_ptr<Module> inner)
+  explicit OverTokens(std::unique_ptr<Layer> inner)
       : inner_(register_module("norm", std::move(inner))) {}
 
   Var forward(const Var& x) override {
@@ -32,11 +32,11 @@ class OverTokens : public Module {
   }
 
  private:
-  Module& inner_;
+  Layer& inner_;
 };
 
 // LayerNorm and RMSNorm in primitive ops, for the comparison with the fused ones.
-class ComposedNorm : public Module {
+class ComposedNorm : public Layer {
  public:
   ComposedNorm(std::int64_t width, double eps, bool centred)
       : weight_(register_parameter("weight", Tensor::ones({width}))), eps_(eps), centred_(centred) {

@@ -29,11 +29,11 @@ struct NormEntry {
   std::string equation;     // plain text
   std::string statistics;   // which elements of (N, T, d) share a mean, variance or size
   // With eps, or the layer's own default. Layers without an eps ignore it.
-  std::function<std::unique_ptr<Module>(std::int64_t width, std::optional<double> eps)> make;
+  std::function<std::unique_ptr<Layer>(std::int64_t width, std::optional<double> eps)> make;
   NormProperties properties{};
   // The same function written in primitive ops, parameters under the same names, if `make` has a
   // backward of its own: the two are held against each other.
-  std::function<std::unique_ptr<Module>(std::int64_t width, std::optional<double> eps)> composed{};
+  std::function<std::unique_ptr<Layer>(std::int64_t width, std::optional<double> eps)> composed{};
 
   NormFactory factory(std::optional<double> eps = std::nullopt) const {
     return [make = make, eps](std::int64_t width) { return make(width, eps); };

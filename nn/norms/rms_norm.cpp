@@ -13,9 +13,9 @@ RMSNorm::RMSNorm(Shape normalized_shape, const Options& options)
   check(normalized_shape_.rank() > 0 && normalized_shape_.numel() > 0, "RMSNorm",
         "normalized_shape", "must hold at least one feature",
         [&] { return normalized_shape_.str(); });
-  register_fact("norm", "RMSNorm");
-  register_fact("eps", options.eps);
-  register_fact("affine", options.elementwise_affine);
+  register_hyperparameter("norm", "RMSNorm");
+  register_hyperparameter("eps", options.eps);
+  register_hyperparameter("affine", options.elementwise_affine);
   if (options.elementwise_affine) {
     weight = &register_parameter("weight", Tensor::ones(normalized_shape_));
   }

@@ -11,7 +11,7 @@ namespace normlab {
 //
 // Mind the default eps: the machine epsilon of double, not LayerNorm's 1e-5. The two layers agree
 // on rows of mean zero only if they are given the same eps.
-class RMSNorm : public Module {
+class RMSNorm : public Layer {
  public:
   struct Options {
     double eps = std::numeric_limits<double>::epsilon();  // at least 0

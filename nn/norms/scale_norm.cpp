@@ -15,8 +15,8 @@ ScaleNorm::ScaleNorm(std::int64_t width, double eps)
       eps_(eps) {
   check(width > 0, "ScaleNorm", "width", "must be positive", [&] { return std::to_string(width); });
   check_at_least("ScaleNorm", "eps", eps, 0.0);
-  register_fact("norm", "ScaleNorm");
-  register_fact("eps", eps);
+  register_hyperparameter("norm", "ScaleNorm");
+  register_hyperparameter("eps", eps);
 }
 
 // x / sqrt(|x|^2 + eps) = rms_norm(x, eps / d) / sqrt(d), since |x|^2 = d <x^2>.

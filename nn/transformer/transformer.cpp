@@ -1,7 +1,6 @@
 // Tested by tests/nn/transformer/transformer_test.cpp.
 #include "nn/transformer/transformer.hpp"
 
-#include "core/check.hpp"
 #include "nn/init.hpp"
 
 namespace normlab {
@@ -22,10 +21,6 @@ void Transformer::reset_parameters(Generator& generator) {
   for (Parameter* parameter : parameters()) {
     if (parameter->value.rank() >= 2) init::xavier_uniform(parameter->value, generator);
   }
-}
-
-Var Transformer::forward(const Var&) {
-  fail_misuse("Transformer", "forward", "must be given source and target", "one of them");
 }
 
 Var Transformer::forward(const Var& src, const Var& tgt, const Masks& masks) {

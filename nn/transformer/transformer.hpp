@@ -34,8 +34,6 @@ class Transformer : public Module {
   };
   Var forward(const Var& src, const Var& tgt, const Masks& masks);
   Var forward(const Var& src, const Var& tgt) { return forward(src, tgt, Masks{}); }
-  // Throws std::logic_error: a source needs a target.
-  Var forward(const Var& x) override;
 
   // Every parameter of two axes or more, in order, by init::xavier_uniform.
   void reset_parameters(Generator& generator);

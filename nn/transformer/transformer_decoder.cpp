@@ -19,12 +19,8 @@ TransformerDecoder::TransformerDecoder(std::int64_t num_layers, std::int64_t d_m
         std::make_unique<TransformerDecoderLayer>(d_model, nhead, generator, options)));
   }
   const bool wanted = TransformerEncoder::ends_in_norm(final_norm, options.place());
-  register_fact("final_norm", wanted);
+  register_hyperparameter("final_norm", wanted);
   if (wanted) norm = &register_module("norm", TransformerEncoderLayer::make_norm(options, d_model));
-}
-
-Var TransformerDecoder::forward(const Var&) {
-  fail_misuse("TransformerDecoder", "forward", "must be given the memory, too", "x alone");
 }
 
 Var TransformerDecoder::forward(const Var& x, const Var& memory, const AttentionMasks& masks,
@@ -34,7 +30,7 @@ Var TransformerDecoder::forward(const Var& x, const Var& memory, const Attention
     stream = layer->forward(stream, memory, masks, memory_masks);
   }
   if (norm == nullptr) return stream;
-  show("norm.input", stream);
+  observe("norm.input", stream);
   return norm->forward(stream);
 }
 

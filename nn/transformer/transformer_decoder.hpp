@@ -19,11 +19,9 @@ class TransformerDecoder : public Module {
 
   Var forward(const Var& x, const Var& memory, const AttentionMasks& masks = {},
               const AttentionMasks& memory_masks = {});
-  // Throws std::logic_error: there is nothing to attend to.
-  Var forward(const Var& x) override;
 
   std::vector<TransformerDecoderLayer*> layers;
-  Module* norm = nullptr;  // the final norm, if there is one; tap norm.input
+  Layer* norm = nullptr;  // the final norm, if there is one; observed: norm.input
 };
 
 }  // namespace normlab

@@ -51,30 +51,26 @@ TransformerDecoderLayer::TransformerDecoderLayer(std::int64_t d_model, std::int6
       dropout2(register_module("dropout2", std::make_unique<Dropout>(options.dropout, generator))),
       dropout3(register_module("dropout3", std::make_unique<Dropout>(options.dropout, generator))),
       options_(options) {
-  register_fact("placement", name(options.place()));
-  register_fact("activation", name(options.activation));
+  register_hyperparameter("placement", name(options.place()));
+  register_hyperparameter("activation", name(options.activation));
 }
 
 Var TransformerDecoderLayer::self_attention(const Var& x, const AttentionMasks& masks) {
   const Var output = dropout1.forward(self_attn.attend(x, masks).output);
-  show("self_attn.output", output);
+  observe("self_attn.output", output);
   return output;
 }
 
 Var TransformerDecoderLayer::cross_attention(const Var& x, const Var& memory,
                                              const AttentionMasks& masks) {
   const Var output = dropout2.forward(multihead_attn.attend(x, memory, memory, masks).output);
-  show("multihead_attn.output", output);
+  observe("multihead_attn.output", output);
   return output;
 }
 
 Var TransformerDecoderLayer::feed_forward(const Var& x) {
   const FeedForward ffn{linear1, options_.activation, dropout, linear2, dropout3};
-  return ffn.forward(x, [this](const char* point, const Var& value) { show(point, value); });
-}
-
-Var TransformerDecoderLayer::forward(const Var&) {
-  fail_misuse("TransformerDecoderLayer", "forward", "must be given the memory, too", "x alone");
+  return ffn.forward(x, [this](const char* point, const Var& value) { observe(point, value); });
 }
 
 Var TransformerDecoderLayer::forward(const Var& x, const Var& memory, const AttentionMasks& masks,
@@ -88,16 +84,16 @@ Var TransformerDecoderLayer::forward(const Var& x, const Var& memory, const Atte
   const auto attention = [&](const Var& v) { return self_attention(v, masks); };
   const auto cross = [&](const Var& v) { return cross_attention(v, memory, memory_masks); };
   const auto ffn = [&](const Var& v) { return feed_forward(v); };
-  const auto shown = [this](const char* point, Module& norm) {
+  const auto shown = [this](const char* point, Layer& norm) {
     return [this, point, &norm](const Var& v) {
-      show(point, v);
+      observe(point, v);
       return norm.forward(v);
     };
   };
   const auto n1 = shown("norm1.input", norm1);
   const auto n2 = shown("norm2.input", norm2);
   const auto n3 = shown("norm3.input", norm3);
-  show("input", x);
+  observe("input", x);
 
   if (options_.place() == Placement::pre) {
     const Var z = x + attention(n1(x));

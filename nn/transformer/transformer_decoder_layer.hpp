@@ -16,7 +16,7 @@ namespace normlab {
 //
 // Dropout acts where the encoder's block has it, and on the cross-attention likewise.
 //
-// Taps: input (the stream), then, in the order of the equation, norm1.input, self_attn.query,
+// Observed: input (the stream), then, in the order of the equation, norm1.input, self_attn.query,
 // self_attn.key, self_attn.output, norm2.input, multihead_attn.query, multihead_attn.key,
 // multihead_attn.output, norm3.input, and those of the ffn (FeedForward).
 class TransformerDecoderLayer : public Module {
@@ -32,8 +32,6 @@ class TransformerDecoderLayer : public Module {
   // without tokens, or of another width or number of sequences than x.
   Var forward(const Var& x, const Var& memory, const AttentionMasks& masks = {},
               const AttentionMasks& memory_masks = {});
-  // Throws std::logic_error: there is nothing to attend to.
-  Var forward(const Var& x) override;
 
   const Options& options() const { return options_; }
 
@@ -42,9 +40,9 @@ class TransformerDecoderLayer : public Module {
   Linear& linear1;                     // (dim_feedforward, d_model)
   Dropout& dropout;
   Linear& linear2;  // (d_model, dim_feedforward)
-  Module& norm1;
-  Module& norm2;
-  Module& norm3;
+  Layer& norm1;
+  Layer& norm2;
+  Layer& norm3;
   Dropout& dropout1;
   Dropout& dropout2;
   Dropout& dropout3;

@@ -45,7 +45,7 @@ TransformerEncoder::TransformerEncoder(std::int64_t num_layers, std::int64_t d_m
                   : nullptr);
   }
   const bool wanted = ends_in_norm(stack.final_norm, options.place());
-  register_fact("final_norm", wanted);
+  register_hyperparameter("final_norm", wanted);
   if (wanted) norm = &register_module("norm", TransformerEncoderLayer::make_norm(options, d_model));
 }
 
@@ -66,7 +66,7 @@ Var TransformerEncoder::forward(const Var& x, const AttentionMasks& masks,
 
 Var TransformerEncoder::finish(const Var& stream) {
   if (norm == nullptr) return stream;
-  show("norm.input", stream);
+  observe("norm.input", stream);
   return norm->forward(stream);
 }
 

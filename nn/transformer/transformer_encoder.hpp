@@ -20,7 +20,7 @@ namespace normlab {
 // on and off are for those who mean it.
 //
 // In deep_norm, every layer's alpha is (2 num_layers)^(1/4) and its beta (8 num_layers)^(-1/4).
-class TransformerEncoder : public Module {
+class TransformerEncoder : public Layer {
  public:
   enum class FinalNorm { as_placement_needs, on, off };
   static bool ends_in_norm(FinalNorm final_norm, Placement placement);
@@ -53,10 +53,10 @@ class TransformerEncoder : public Module {
   std::string describe() const;
 
   std::vector<TransformerEncoderLayer*> layers;
-  Module* norm = nullptr;  // the final norm, if there is one; tap norm.input
+  Layer* norm = nullptr;  // the final norm, if there is one; observed: norm.input
 
  private:
-  std::vector<Module*> stream_norms_;  // one per layer, null where there is none
+  std::vector<Layer*> stream_norms_;  // one per layer, null where there is none
 };
 
 }  // namespace normlab

@@ -15,7 +15,7 @@ namespace normlab {
 
 namespace {
 
-class Identity : public Module {
+class Identity : public Layer {
  public:
   Var forward(const Var& x) override { return x; }
 };
@@ -24,8 +24,8 @@ bool has_norm(Placement placement, int which) {
   return placement != Placement::re_zero && !(placement == Placement::parallel && which == 2);
 }
 
-std::unique_ptr<Module> block_norm(const TransformerEncoderLayer::Options& options,
-                                   std::int64_t width, int which) {
+std::unique_ptr<Layer> block_norm(const TransformerEncoderLayer::Options& options,
+                                  std::int64_t width, int which) {
   if (!has_norm(options.place(), which)) return std::make_unique<Identity>();
   if (options.place() == Placement::ada_ln_zero) {  // scale and shift come from the condition alone
     constexpr double kEpsOfDiT = 1e-6;
@@ -58,9 +58,10 @@ TransformerEncoderLayer::TransformerEncoderLayer(std::int64_t d_model, std::int6
       dropout1(register_module("dropout1", std::make_unique<Dropout>(options.dropout, generator))),
       dropout2(register_module("dropout2", std::make_unique<Dropout>(options.dropout, generator))),
       options_(options) {
-  register_fact("placement", name(options.place()));
-  register_fact("activation", name(options.activation));
-  if (options.place() == Placement::deep_norm) register_fact("alpha", options.deep_norm_alpha);
+  register_hyperparameter("placement", name(options.place()));
+  register_hyperparameter("activation", name(options.activation));
+  if (options.place() == Placement::deep_norm)
+    register_hyperparameter("alpha", options.deep_norm_alpha);
   add_placement_parameters(d_model, generator);
 }
 
@@ -103,10 +104,10 @@ void TransformerEncoderLayer::scale_branch_weights(double factor) {
   scale(linear2.weight.value.mutable_values());
 }
 
-std::unique_ptr<Module> TransformerEncoderLayer::make_norm(const Options& options,
-                                                           std::int64_t width) {
+std::unique_ptr<Layer> TransformerEncoderLayer::make_norm(const Options& options,
+                                                          std::int64_t width) {
   if (options.norm) {
-    std::unique_ptr<Module> norm = options.norm(width);
+    std::unique_ptr<Layer> norm = options.norm(width);
     check(norm != nullptr, "TransformerEncoderLayer", "norm", "must make a module", "none");
     return norm;
   }
@@ -114,9 +115,9 @@ std::unique_ptr<Module> TransformerEncoderLayer::make_norm(const Options& option
       width, LayerNorm::Options{.eps = options.layer_norm_eps, .bias = options.bias});
 }
 
-std::unique_ptr<Module> TransformerEncoderLayer::make_block_norm(const Options& options,
-                                                                 std::int64_t width) {
-  std::unique_ptr<Module> norm = make_norm(options, width);
+std::unique_ptr<Layer> TransformerEncoderLayer::make_block_norm(const Options& options,
+                                                                std::int64_t width) {
+  std::unique_ptr<Layer> norm = make_norm(options, width);
   for (const auto& [parameter_name, parameter] : norm->named_parameters()) {
     if (options.norm_weight != 1.0 && parameter_name == "weight") {
       init::constant(parameter->value, options.norm_weight);
@@ -127,13 +128,13 @@ std::unique_ptr<Module> TransformerEncoderLayer::make_block_norm(const Options& 
 
 Var TransformerEncoderLayer::attention(const Var& x, const AttentionMasks& masks) {
   const Var output = dropout1.forward(self_attn.attend(x, masks).output);
-  show("self_attn.output", output);
+  observe("self_attn.output", output);
   return output;
 }
 
 Var TransformerEncoderLayer::feed_forward(const Var& x) {
   const FeedForward ffn{linear1, options_.activation, dropout, linear2, dropout2};
-  return ffn.forward(x, [this](const char* point, const Var& value) { show(point, value); });
+  return ffn.forward(x, [this](const char* point, const Var& value) { observe(point, value); });
 }
 
 // What adaLN-Zero regresses from the condition: (N, 1, d) each.
@@ -155,15 +156,15 @@ Var TransformerEncoderLayer::forward(const Var& x, const AttentionMasks& masks,
   const auto attn = [&](const Var& v) { return attention(v, masks); };
   const auto ffn = [&](const Var& v) { return feed_forward(v); };
   const auto n1 = [&](const Var& v) {
-    show("norm1.input", v);
+    observe("norm1.input", v);
     return norm1.forward(v);
   };
   const auto n2 = [&](const Var& v) {
-    show("norm2.input", v);
+    observe("norm2.input", v);
     return norm2.forward(v);
   };
   const auto watch = [&](Parameter* parameter) { return x.tape().watch(*parameter); };
-  show("input", x);
+  observe("input", x);
 
   switch (options_.place()) {
     case Placement::post: {

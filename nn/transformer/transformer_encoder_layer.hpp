@@ -25,10 +25,10 @@ namespace normlab {
 // Dropout acts on the attention weights, on each branch before it is added, and on the hidden
 // values of the ffn.
 //
-// Taps: input (the stream), then, in the order of the equation, norm1.input, self_attn.query,
+// Observed: input (the stream), then, in the order of the equation, norm1.input, self_attn.query,
 // self_attn.key, self_attn.output, norm2.input, linear2.input, linear2.output, ffn.output, as far
 // as the placement has them. A branch's output is what it returns, before a norm or gate behind it.
-class TransformerEncoderLayer : public Module {
+class TransformerEncoderLayer : public Layer {
  public:
   struct Options {
     std::int64_t dim_feedforward = 2048;
@@ -69,19 +69,19 @@ class TransformerEncoderLayer : public Module {
   void scale_branch_weights(double factor);
   // The norm that the options ask for, for tokens of this width; and the same as it stands in a
   // block, with the weight that it starts at there.
-  static std::unique_ptr<Module> make_norm(const Options& options, std::int64_t width);
-  static std::unique_ptr<Module> make_block_norm(const Options& options, std::int64_t width);
+  static std::unique_ptr<Layer> make_norm(const Options& options, std::int64_t width);
+  static std::unique_ptr<Layer> make_block_norm(const Options& options, std::int64_t width);
 
   MultiheadAttention& self_attn;
   Linear& linear1;  // (dim_feedforward, d_model)
   Dropout& dropout;
   Linear& linear2;  // (d_model, dim_feedforward)
-  Module& norm1;    // the identity in re_zero
-  Module& norm2;    // the identity in re_zero and parallel
+  Layer& norm1;     // the identity in re_zero
+  Layer& norm2;     // the identity in re_zero and parallel
   Dropout& dropout1;
   Dropout& dropout2;
-  Module* norm1_out = nullptr;   // sandwich: of the attention's result
-  Module* norm2_out = nullptr;   // sandwich: of the ffn's result
+  Layer* norm1_out = nullptr;    // sandwich: of the attention's result
+  Layer* norm2_out = nullptr;    // sandwich: of the ffn's result
   Parameter* gate1 = nullptr;    // re_zero () and layer_scale (d_model): of the attention
   Parameter* gate2 = nullptr;    // of the ffn
   Linear* modulation = nullptr;  // ada_ln_zero (6 d_model, d_model), starts at zero

@@ -15,11 +15,11 @@ namespace {
 
 static_assert(!std::is_copy_constructible_v<Module> && !std::is_move_constructible_v<Module>);
 
-class Gain : public Module {
+class Gain : public Layer {
  public:
   Gain() : gain(register_parameter("gain", Tensor::ones({2}))) {}
   Var forward(const Var& x) override {
-    show("input", x);
+    observe("input", x);
     return x * x.tape().watch(gain);
   }
 
@@ -27,7 +27,7 @@ class Gain : public Module {
 };
 
 // Registers its child before its own parameters: those come first all the same.
-class Tree : public Module {
+class Tree : public Layer {
  public:
   Tree()
       : first(register_module("first", std::make_unique<Gain>())),
@@ -36,7 +36,7 @@ class Tree : public Module {
         a(register_parameter("a", Tensor::zeros({2}))) {}
   Var forward(const Var& x) override {
     const Var y = second.forward(first.forward(x)) + x.tape().watch(b) + x.tape().watch(a);
-    show("output", y);
+    observe("output", y);
     return y;
   }
 
@@ -44,7 +44,7 @@ class Tree : public Module {
   Parameter &b, &a;
 };
 
-class Forest : public Module {
+class Forest : public Layer {
  public:
   Forest() : tree(register_module("tree", std::make_unique<Tree>())) {}
   Var forward(const Var& x) override { return tree.forward(x); }
@@ -87,7 +87,6 @@ TEST_CASE("Module: a parameter is found by name, an unknown name lists those the
 TEST_CASE("Module: references to parameters stay valid while more are registered") {
   class Growing : public Module {
    public:
-    Var forward(const Var& x) override { return x; }
     Parameter& add(int i) { return register_parameter(std::to_string(i), Tensor::scalar(i)); }
   };
   Growing module;
@@ -129,13 +128,14 @@ TEST_CASE("Module: train and eval reach every module below") {
   CHECK(forest.tree.second.training());
 }
 
-TEST_CASE("Module: a tap sees every point once, by its dotted name, until it is removed") {
+TEST_CASE(
+    "Module: a hook sees every observed value once, by its dotted name, until it is removed") {
   Forest forest;
   const Tensor x = random({2});
   const Tensor without = output_of(forest, x);
   std::vector<std::string> seen;
   std::vector<Tensor> values;
-  forest.set_tap([&](const std::string& name, const Var& value) {
+  forest.register_hook([&](const std::string& name, const Var& value) {
     seen.push_back(name);
     values.push_back(value.value());
   });
@@ -144,43 +144,43 @@ TEST_CASE("Module: a tap sees every point once, by its dotted name, until it is 
   CHECK(max_abs_difference(values.front(), x) == 0.0);
   CHECK(max_abs_difference(values.back(), without) == 0.0);
 
-  forest.set_tap({});
+  forest.remove_hook();
   output_of(forest, x);
   CHECK(seen.size() == 3);
 }
 
-TEST_CASE("Module: a tap that asks for some points sees those of every layer, and no others") {
+TEST_CASE("Module: a hook for some names sees those of every layer, and no others") {
   Forest forest;
   std::vector<std::string> seen;
-  const auto tap = [&](const std::string& name, const Var&) { seen.push_back(name); };
-  forest.set_tap(tap, {"input"});
+  const auto hook = [&](const std::string& name, const Var&) { seen.push_back(name); };
+  forest.register_hook(hook, {"input"});
   output_of(forest, random({2}));
   CHECK(seen == std::vector<std::string>{"tree.first.input", "tree.blocks.0.input"});
   seen.clear();
-  forest.set_tap(tap, {"output", "nothing"});
+  forest.register_hook(hook, {"output", "nothing"});
   output_of(forest, random({2}));
   CHECK(seen == std::vector<std::string>{"tree.output"});
   seen.clear();
-  forest.set_tap(tap);
+  forest.register_hook(hook);
   output_of(forest, random({2}));
   CHECK(seen.size() == 3);
 }
 
-TEST_CASE("Module: a second tap replaces the first") {
+TEST_CASE("Module: a second hook replaces the first") {
   Forest forest;
   int first = 0, second = 0;
-  forest.set_tap([&](const std::string&, const Var&) { ++first; });
-  forest.set_tap([&](const std::string&, const Var&) { ++second; });
+  forest.register_hook([&](const std::string&, const Var&) { ++first; });
+  forest.register_hook([&](const std::string&, const Var&) { ++second; });
   output_of(forest, random({2}));
   CHECK(first == 0);
   CHECK(second == 3);
 }
 
-TEST_CASE("Module: a tap can keep the gradients of what it sees") {
+TEST_CASE("Module: a hook can keep the gradients of what it sees") {
   Tree tree;
   randomize_parameters(tree);
   std::vector<Var> seen;
-  tree.set_tap([&](const std::string& name, const Var& value) {
+  tree.register_hook([&](const std::string& name, const Var& value) {
     if (name == "blocks.0.input") seen.push_back(value.retain_grad());
   });
   Tape tape;
@@ -189,35 +189,33 @@ TEST_CASE("Module: a tap can keep the gradients of what it sees") {
   CHECK(relative_error(seen[0].grad(), tree.second.gain.value) <= 1e-15);
 }
 
-TEST_CASE("module: facts, buffers and generators have dotted names, parents first") {
-  class Layer : public Module {
+TEST_CASE("module: hyperparameters, buffers and generators have dotted names, parents first") {
+  class Leaf : public Module {
    public:
-    explicit Layer(double eps) {
-      register_fact("eps", eps);
+    explicit Leaf(double eps) {
+      register_hyperparameter("eps", eps);
       register_buffer("mean", mean);
       register_generator("generator", generator);
     }
-    Var forward(const Var& x) override { return x; }
     Tensor mean = Tensor::zeros({2});
     Generator generator;
   };
   class Stack : public Module {
    public:
-    Stack() : first(register_module("a.0", std::make_unique<Layer>(0.5))) {
-      register_module("b", std::make_unique<Layer>(0.25));
-      register_fact("depth", std::int64_t{2});
-      register_fact("kind", "stack");
-      register_fact("even", true);
+    Stack() : first(register_module("a.0", std::make_unique<Leaf>(0.5))) {
+      register_module("b", std::make_unique<Leaf>(0.25));
+      register_hyperparameter("depth", std::int64_t{2});
+      register_hyperparameter("kind", "stack");
+      register_hyperparameter("even", true);
     }
-    Var forward(const Var& x) override { return x; }
-    Layer& first;
+    Leaf& first;
   } stack;
-  using Facts = std::vector<std::pair<std::string, Fact>>;
-  CHECK(stack.named_facts() == Facts{{"depth", std::int64_t{2}},
-                                     {"kind", std::string("stack")},
-                                     {"even", true},
-                                     {"a.0.eps", 0.5},
-                                     {"b.eps", 0.25}});
+  using Hyperparameters = std::vector<std::pair<std::string, Hyperparameter>>;
+  CHECK(stack.named_hyperparameters() == Hyperparameters{{"depth", std::int64_t{2}},
+                                                         {"kind", std::string("stack")},
+                                                         {"even", true},
+                                                         {"a.0.eps", 0.5},
+                                                         {"b.eps", 0.25}});
   REQUIRE(stack.named_buffers().size() == 2);
   CHECK(stack.named_buffers()[0].first == "a.0.mean");
   CHECK(stack.named_buffers()[0].second == &stack.first.mean);

@@ -13,7 +13,7 @@
 namespace normlab {
 
 // A layer made of one function of its input and parameters.
-class FunctionLayer : public Module {
+class FunctionLayer : public Layer {
  public:
   using Forward = std::function<Var(FunctionLayer&, const Var&)>;
   FunctionLayer(std::int64_t width, const std::vector<std::string>& names, Forward forward)

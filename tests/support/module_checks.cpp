@@ -9,7 +9,7 @@
 
 namespace normlab {
 
-Tensor output_of(Module& module, const Tensor& x) {
+Tensor output_of(Layer& module, const Tensor& x) {
   Tape tape;
   const Tape::NoGrad no_grad(tape);
   return module.forward(tape.constant(x)).value();
@@ -79,7 +79,7 @@ AttentionMasks masks_of(const FixtureCase& fixture, const std::string& attn_mask
   return masks;
 }
 
-void check_module_gradients(Module& module, const Tensor& x,
+void check_module_gradients(Layer& module, const Tensor& x,
                             const std::vector<std::string>& expect_zero, double tolerance) {
   Parameter input{"x", x};
   auto named = module.named_parameters();
@@ -96,7 +96,7 @@ void check_module_gradients(Module& module, const Tensor& x,
   CHECK_MESSAGE(result.passed, result.report);
 }
 
-void check_empty_module(Module& module, const Shape& x, const Shape& result) {
+void check_empty_module(Layer& module, const Shape& x, const Shape& result) {
   module.zero_grad();
   Tape tape;
   const Var input = tape.variable(Tensor::zeros(x));

@@ -12,7 +12,7 @@
 namespace normlab {
 
 // A layer's output without a tape of one's own.
-Tensor output_of(Module& module, const Tensor& x);
+Tensor output_of(Layer& module, const Tensor& x);
 
 // Random numbers around 0, norm scales around 1: a parameter at its initial 0 or 1 could be left
 // out unnoticed.
@@ -33,12 +33,12 @@ AttentionMasks masks_of(const FixtureCase& fixture, const std::string& attn_mask
 
 // The gradients of every parameter and of the input, which is called "x", agree with central
 // differences; those named in expect_zero are zero.
-void check_module_gradients(Module& module, const Tensor& x,
+void check_module_gradients(Layer& module, const Tensor& x,
                             const std::vector<std::string>& expect_zero = {},
                             double tolerance = 1e-7);
 
 // No sequences in, none out: an input without elements gives a result of the shape, and zero
 // gradients for every parameter.
-void check_empty_module(Module& module, const Shape& x, const Shape& result);
+void check_empty_module(Layer& module, const Shape& x, const Shape& result);
 
 }  // namespace normlab

@@ -18,7 +18,7 @@
 using namespace normlab;
 
 // In primitive ops: the tape derives the gradient.
-class MeanAbsNorm : public Module {
+class MeanAbsNorm : public Layer {
  public:
   MeanAbsNorm(std::int64_t width, double eps)
       : weight_(register_parameter("weight", Tensor::ones({width}))), eps_(eps) {}
@@ -68,7 +68,7 @@ Var divide_by_mean_abs(const Var& x, double eps) {
   });
 }
 
-class FusedMeanAbsNorm : public Module {
+class FusedMeanAbsNorm : public Layer {
  public:
   FusedMeanAbsNorm(std::int64_t width, double eps)
       : weight_(register_parameter("weight", Tensor::ones({width}))), eps_(eps) {}

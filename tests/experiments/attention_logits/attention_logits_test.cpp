@@ -75,7 +75,7 @@ TEST_CASE("attention_logits: the largest logit by hand, from weights and tokens"
   options.variants = {"none"};
   options.scales = {3.0};
   options.seeds = {5};
-  EncoderModel model({.width = 4, .heads = 1}, 1, Placement::pre, 5);
+  EncoderModel model({.d_model = 4, .nhead = 1}, 1, Placement::pre, 5);
   const Tokens tokens = tokens_of(load_digits().range(0, 1));
   const Tensor x = model.embed(tokens.patches, 1.0);
   const Tensor& w = model.encoder().layers[0]->self_attn.in_proj_weight.value;

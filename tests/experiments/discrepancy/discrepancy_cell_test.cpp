@@ -105,8 +105,8 @@ TEST_CASE(
     for (const Placement placement : {Placement::post, Placement::pre}) {
       CAPTURE(parts);
       CAPTURE(name(placement));
-      const GradientMeasurement expected =
-          measure_gradients({.width = 8, .heads = 4, .ffn = 16}, {2, placement, 4}, tokens);
+      const GradientMeasurement expected = measure_gradients(
+          {.d_model = 8, .nhead = 4, .dim_feedforward = 16}, {2, placement, 4}, tokens);
       const DiscrepancyMeasurement got = measure_discrepancy(setting, {"", placement, 2, 4}, parts);
       CHECK(relative_error(got.loss, expected.loss) < 1e-12);
       for (std::size_t layer = 0; layer < 2; ++layer) {

@@ -8,7 +8,7 @@ namespace normlab {
 // own.
 inline InitGradientsOptions small_run() {
   InitGradientsOptions options;
-  options.model = {.width = 6, .heads = 2, .ffn = 5};
+  options.model = {.d_model = 6, .nhead = 2, .dim_feedforward = 5};
   options.images = 2;
   options.seeds = {3, 4294967301};
   options.layers = {1, 3};

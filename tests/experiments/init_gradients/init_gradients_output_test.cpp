@@ -17,7 +17,7 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 // Two layers, one of them in the depth table, two seeds, one scale; seed s adds s to every number.
 InitGradientsResult made_by_hand() {
   InitGradientsResult result;
-  result.options.model = {.width = 6, .heads = 2, .ffn = 5};
+  result.options.model = {.d_model = 6, .nhead = 2, .dim_feedforward = 5};
   result.options.images = 2;
   result.options.seeds = {0, 1};
   result.options.layers = {2, 4};

@@ -26,9 +26,9 @@ void check_option_refused(const std::function<void(InitGradientsOptions&)>& spoi
 
 TEST_CASE("init_gradients: the defaults are the published run") {
   const InitGradientsOptions options;
-  CHECK(options.model.width == 64);
-  CHECK(options.model.heads == 4);
-  CHECK(options.model.ffn == 256);
+  CHECK(options.model.d_model == 64);
+  CHECK(options.model.nhead == 4);
+  CHECK(options.model.dim_feedforward == 256);
   CHECK(options.images == 256);
   CHECK(options.seeds == std::vector<std::uint64_t>{0, 1, 2, 3, 4});
   CHECK(options.layers == std::vector<std::int64_t>{6, 12, 24});
@@ -40,13 +40,13 @@ TEST_CASE("init_gradients: the defaults are the published run") {
 
 TEST_CASE("init_gradients: options that do not fit are refused by name") {
   using Options = InitGradientsOptions;
-  check_option_refused([](Options& o) { o.model.heads = 4; },
+  check_option_refused([](Options& o) { o.model.nhead = 4; },
                        "[init_gradients] --width: must be a positive multiple of --heads, got 6 "
                        "with 4 heads");
-  check_option_refused([](Options& o) { o.model.heads = 0; }, "[init_gradients] --width:");
-  check_option_refused([](Options& o) { o.model.heads = -2; }, "[init_gradients] --width:");
-  check_option_refused([](Options& o) { o.model.width = 0; }, "[init_gradients] --width:");
-  check_option_refused([](Options& o) { o.model.ffn = 0; },
+  check_option_refused([](Options& o) { o.model.nhead = 0; }, "[init_gradients] --width:");
+  check_option_refused([](Options& o) { o.model.nhead = -2; }, "[init_gradients] --width:");
+  check_option_refused([](Options& o) { o.model.d_model = 0; }, "[init_gradients] --width:");
+  check_option_refused([](Options& o) { o.model.dim_feedforward = 0; },
                        "[init_gradients] --ffn: must be from 1 to 65536, got 0");
   check_option_refused([](Options& o) { o.images = 0; },
                        "[init_gradients] --images: must be at least 1, got 0");
@@ -99,24 +99,25 @@ TEST_CASE("init_gradients: scales must be positive, finite and different") {
 
 TEST_CASE("init_gradients: sizes that no memory holds are refused, overflowing ones too") {
   using Options = InitGradientsOptions;
-  check_option_refused([](Options& o) { o.model.width = 1'000'000'000'000; },
+  check_option_refused([](Options& o) { o.model.d_model = 1'000'000'000'000; },
                        "[init_gradients] --width: must be from 1 to 65536, got 1000000000000");
-  check_option_refused([](Options& o) { o.model.ffn = std::numeric_limits<std::int64_t>::max(); },
-                       "[init_gradients] --ffn: must be from 1 to 65536");
+  check_option_refused(
+      [](Options& o) { o.model.dim_feedforward = std::numeric_limits<std::int64_t>::max(); },
+      "[init_gradients] --ffn: must be from 1 to 65536");
   check_option_refused([](Options& o) { o.layers = {std::numeric_limits<std::int64_t>::max()}; },
                        "[init_gradients] --layers: must be from 1 to 10000");
   check_option_refused([](Options& o) { o.profile_layers = 10'001; },
                        "[init_gradients] --profile-layers: must be from 1 to 10000, got 10001");
   check_option_refused(
       [](Options& o) {
-        o.model = {.width = 65'536, .heads = 1, .ffn = 65'536};
+        o.model = {.d_model = 65'536, .nhead = 1, .dim_feedforward = 65'536};
         o.layers = {1};
         o.profile_layers = 1;
       },
       "[init_gradients] --layers: times 25769803776 weights per layer must be at most 1073741824");
   // 4 * 4096^2 + 2 * 4096 * 24576 weights per layer: four layers are exactly the limit.
   Options most = small_run();
-  most.model = {.width = 4096, .heads = 1, .ffn = 24'576};
+  most.model = {.d_model = 4096, .nhead = 1, .dim_feedforward = 24'576};
   most.layers = {4};
   CHECK_NOTHROW(check_options(most));
   most.layers = {5};

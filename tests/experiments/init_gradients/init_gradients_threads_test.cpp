@@ -19,7 +19,7 @@ TEST_CASE("init_gradients: text and JSON are the same bytes for every number of 
 
 TEST_CASE("measure_gradients: two cells at the same time equal one after the other, bit for bit") {
   // Wide enough for every path of the matrix product; three slices each.
-  const EncoderModel::Config config{.width = 32, .heads = 4, .ffn = 64};
+  const EncoderModel::Config config{.d_model = 32, .nhead = 4, .dim_feedforward = 64};
   const Tokens tokens = tokens_of(load_digits().range(0, 33));
   const std::vector<GradientCell> cells{{2, Placement::post, 0, 1.0}, {2, Placement::pre, 1, 0.5}};
   std::vector<GradientMeasurement> serial, parallel(cells.size());

@@ -25,7 +25,7 @@ MeanFieldOptions small_article() {
   MeanFieldOptions options;
   options.network = MeanFieldOptions::Network::article;
   options.setting.layers = 2;
-  options.model = {.width = 12, .heads = 2, .ffn = 8};
+  options.model = {.d_model = 12, .nhead = 2, .dim_feedforward = 8};
   options.images = 3;
   options.seeds = 2;
   return options;

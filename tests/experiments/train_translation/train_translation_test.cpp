@@ -84,9 +84,9 @@ TEST_CASE("train_translation: the loss is a mean over tokens, ends included, wha
   TranslationTransformer model({.source_vocabulary = data->source.size(),
                                 .target_vocabulary = data->target.size(),
                                 .layers = 1,
-                                .width = 8,
-                                .heads = 4,
-                                .ffn = 16,
+                                .d_model = 8,
+                                .nhead = 4,
+                                .dim_feedforward = 16,
                                 .dropout = 0.0},
                                weights);
   // Each sentence by itself, without padding.

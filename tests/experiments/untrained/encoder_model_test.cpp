@@ -21,9 +21,9 @@ double mean_square(const Tensor& x) {
 TEST_CASE("EncoderModel: the random stream fills embeddings and matrices as PyTorch's does") {
   for (const FixtureCase& fixture : load_fixture_cases("gradients.json", "encoder_model")) {
     CAPTURE(fixture.name);
-    const EncoderModel::Config config{.width = fixture.option<std::int64_t>("width"),
-                                      .heads = fixture.option<std::int64_t>("heads"),
-                                      .ffn = fixture.option<std::int64_t>("ffn")};
+    const EncoderModel::Config config{.d_model = fixture.option<std::int64_t>("width"),
+                                      .nhead = fixture.option<std::int64_t>("heads"),
+                                      .dim_feedforward = fixture.option<std::int64_t>("ffn")};
     const bool pre = fixture.option<std::string>("placement") == "pre";
     EncoderModel model(config, fixture.option<std::int64_t>("layers"),
                        pre ? Placement::pre : Placement::post,
@@ -47,8 +47,8 @@ TEST_CASE("EncoderModel::embed: scale * (patches E + P) / sqrt(2) with PyTorch's
   const Tensor e = tensor_of(fixture.output("patch_embedding"));
   const Tensor p = tensor_of(fixture.output("position_embedding"));
   const std::int64_t width = e.shape()[1];
-  const EncoderModel model({.width = width, .heads = 3, .ffn = 100}, 1, Placement::post,
-                           fixture.option<std::uint64_t>("seed"));
+  const EncoderModel model({.d_model = width, .nhead = 3, .dim_feedforward = 100}, 1,
+                           Placement::post, fixture.option<std::uint64_t>("seed"));
   const Tensor patches = random({2, 16, 4});
   for (const double scale : {1.0, 0.125}) {
     const Tensor got = model.embed(patches, scale);
@@ -70,7 +70,7 @@ TEST_CASE("EncoderModel::embed: scale * (patches E + P) / sqrt(2) with PyTorch's
 }
 
 TEST_CASE("EncoderModel: Xavier variances, zero biases and unit gains") {
-  EncoderModel model({.width = 64, .heads = 4, .ffn = 256}, 3, Placement::pre, 1);
+  EncoderModel model({.d_model = 64, .nhead = 4, .dim_feedforward = 256}, 3, Placement::pre, 1);
   for (const auto& [parameter_name, parameter] : model.named_parameters()) {
     CAPTURE(parameter_name);
     const Tensor& value = parameter->value;
@@ -88,7 +88,7 @@ TEST_CASE("EncoderModel: Xavier variances, zero biases and unit gains") {
 
 TEST_CASE("EncoderModel: a final norm for pre-norm only, and the layers' weights differ") {
   for (const Placement placement : {Placement::post, Placement::pre}) {
-    EncoderModel model({.width = 6, .heads = 2, .ffn = 5}, 2, placement, 0);
+    EncoderModel model({.d_model = 6, .nhead = 2, .dim_feedforward = 5}, 2, placement, 0);
     CHECK((model.encoder().norm != nullptr) == (placement == Placement::pre));
     CHECK(max_abs_difference(model.encoder().layers[0]->linear2.weight.value,
                              model.encoder().layers[1]->linear2.weight.value) > 0.1);
@@ -96,7 +96,8 @@ TEST_CASE("EncoderModel: a final norm for pre-norm only, and the layers' weights
 }
 
 TEST_CASE("EncoderModel: with rmsnorm no norm has a bias") {
-  EncoderModel model({.width = 6, .heads = 2, .ffn = 5, .norm = "rmsnorm"}, 1, Placement::pre, 0);
+  EncoderModel model({.d_model = 6, .nhead = 2, .dim_feedforward = 5, .norm = "rmsnorm"}, 1,
+                     Placement::pre, 0);
   int gains = 0;
   for (const auto& [parameter_name, parameter] : model.named_parameters()) {
     if (parameter_name.find("norm") == std::string::npos) continue;
@@ -107,7 +108,7 @@ TEST_CASE("EncoderModel: with rmsnorm no norm has a bias") {
 }
 
 TEST_CASE("EncoderModel: the losses of two slices add up to the loss of both") {
-  EncoderModel model({.width = 6, .heads = 2, .ffn = 5}, 2, Placement::post, 0);
+  EncoderModel model({.d_model = 6, .nhead = 2, .dim_feedforward = 5}, 2, Placement::post, 0);
   const Tokens tokens = tokens_of(load_digits().range(0, 5));
   const auto loss = [&](std::int64_t first, std::int64_t last) {
     Tape tape;
@@ -142,20 +143,21 @@ TEST_CASE("for_each_slice: all images at once where the norm looks at the whole 
 }
 
 TEST_CASE("EncoderModel: adaln-zero is the identity although all matrices are drawn") {
-  EncoderModel model({.width = 6, .heads = 2, .ffn = 5}, 3, Placement::ada_ln_zero, 0);
+  EncoderModel model({.d_model = 6, .nhead = 2, .dim_feedforward = 5}, 3, Placement::ada_ln_zero,
+                     0);
   Tape tape;
   Generator generator(1);
   const Var x = tape.constant(generator.randn({2, 16, 6}));
   Tensor last;  // what the blocks make of x
-  model.encoder().set_tap([&](const std::string& tap, const Var& value) {
-    if (tap == "norm.input") last = value.value();
+  model.encoder().register_hook([&](const std::string& name, const Var& value) {
+    if (name == "norm.input") last = value.value();
   });
   model.encoder().forward(x);
   CHECK(max_abs_difference(last, x.value()) == 0.0);
 }
 
 TEST_CASE("EncoderModel: DeepNorm's beta is on every matrix but W_Q and W_K") {
-  const EncoderModel::Config config{.width = 6, .heads = 2, .ffn = 5};
+  const EncoderModel::Config config{.d_model = 6, .nhead = 2, .dim_feedforward = 5};
   constexpr std::int64_t kDepth = 2;
   EncoderModel plain(config, kDepth, Placement::post, 3),
       deep(config, kDepth, Placement::deep_norm, 3);

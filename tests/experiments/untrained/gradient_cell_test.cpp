@@ -13,9 +13,9 @@ Placement placement_of(const FixtureCase& fixture) {
 }
 
 EncoderModel::Config config_of(const FixtureCase& fixture) {
-  return {.width = fixture.option<std::int64_t>("width"),
-          .heads = fixture.option<std::int64_t>("heads"),
-          .ffn = fixture.option<std::int64_t>("ffn")};
+  return {.d_model = fixture.option<std::int64_t>("width"),
+          .nhead = fixture.option<std::int64_t>("heads"),
+          .dim_feedforward = fixture.option<std::int64_t>("ffn")};
 }
 
 void check_close(const std::string& key, const FixtureCase& fixture,
@@ -58,8 +58,8 @@ TEST_CASE(
     "measure_gradients: one number per layer, and the final norm's stream for pre-norm only") {
   const Tokens tokens = tokens_of(load_digits().range(0, 2));
   for (const Placement placement : {Placement::post, Placement::pre}) {
-    const GradientMeasurement got =
-        measure_gradients({.width = 6, .heads = 3, .ffn = 5}, {4, placement, 0, 1.0}, tokens);
+    const GradientMeasurement got = measure_gradients(
+        {.d_model = 6, .nhead = 3, .dim_feedforward = 5}, {4, placement, 0, 1.0}, tokens);
     CHECK(got.w1_grad_norm.size() == 4);
     CHECK(got.w2_grad_norm.size() == 4);
     CHECK(got.in_proj_grad_norm.size() == 4);
@@ -73,7 +73,7 @@ TEST_CASE("measure_depths: bit for bit what one depth at a time gives, in the or
   for (const PlacementEntry& each : nn::placements()) {
     if (each.placement == Placement::deep_norm) continue;
     CAPTURE(each.name);
-    const EncoderModel::Config config{.width = 6, .heads = 2, .ffn = 5};
+    const EncoderModel::Config config{.d_model = 6, .nhead = 2, .dim_feedforward = 5};
     const std::vector<GradientCell> cells{
         {3, each.placement, 1, 0.5}, {1, each.placement, 1, 0.5}, {4, each.placement, 1, 0.5}};
     const auto together = measure_depths(config, cells, tokens);
@@ -87,7 +87,7 @@ TEST_CASE("measure_depths: bit for bit what one depth at a time gives, in the or
 
 TEST_CASE("measure_depths: cells that differ in more than depth are refused") {
   const Tokens tokens = tokens_of(load_digits().range(0, 1));
-  const EncoderModel::Config config{.width = 6, .heads = 2, .ffn = 5};
+  const EncoderModel::Config config{.d_model = 6, .nhead = 2, .dim_feedforward = 5};
   const GradientCell cell{2, Placement::pre, 0, 1.0};
   const auto refused = [&](const std::vector<GradientCell>& cells) {
     CHECK_THROWS_AS(measure_depths(config, cells, tokens), std::invalid_argument);
@@ -101,7 +101,7 @@ TEST_CASE("measure_depths: cells that differ in more than depth are refused") {
 
 TEST_CASE("measure_gradients: the loss of slices is the loss of all images") {
   // 16 images are one slice, 17 two: the mean over tokens joins them as the sizes weigh.
-  const EncoderModel::Config config{.width = 6, .heads = 2, .ffn = 5};
+  const EncoderModel::Config config{.d_model = 6, .nhead = 2, .dim_feedforward = 5};
   const GradientCell cell{2, Placement::pre, 3, 1.0};
   const Tokens all = tokens_of(load_digits().range(0, 17));
   const auto part = [&](std::int64_t first, std::int64_t last) {
@@ -120,8 +120,8 @@ TEST_CASE("measure_gradients: the loss of slices is the loss of all images") {
 TEST_CASE("measure_gradients: only the low 32 bits of the seed count, and other seeds differ") {
   const Tokens tokens = tokens_of(load_digits().range(0, 2));
   const auto measure = [&](std::uint64_t seed) {
-    return measure_gradients({.width = 6, .heads = 2, .ffn = 5}, {1, Placement::post, seed, 1.0},
-                             tokens);
+    return measure_gradients({.d_model = 6, .nhead = 2, .dim_feedforward = 5},
+                             {1, Placement::post, seed, 1.0}, tokens);
   };
   CHECK(same(measure(5), measure(5)));
   CHECK(same(measure(5), measure((std::uint64_t{1} << 32) + 5)));

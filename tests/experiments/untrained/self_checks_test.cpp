@@ -19,7 +19,7 @@ TEST_CASE("check_finite_differences: first and last layer of both placements pas
   for (const char* norm : {"layernorm", "rmsnorm", "batchnorm"}) {
     for (const Placement placement : {Placement::post, Placement::pre}) {
       const auto checks = check_finite_differences(
-          {.width = 8, .heads = 2, .ffn = 12, .norm = norm}, placement, tokens);
+          {.d_model = 8, .nhead = 2, .dim_feedforward = 12, .norm = norm}, placement, tokens);
       REQUIRE(checks.size() == 2);
       CHECK(checks[0].layer == 1);
       CHECK(checks[1].layer == 6);
@@ -34,8 +34,8 @@ TEST_CASE("check_finite_differences: first and last layer of both placements pas
 }
 
 TEST_CASE("FiniteDifferenceCheck: a gradient that is wrong by a millionth fails") {
-  const auto checks =
-      check_finite_differences({.width = 8, .heads = 2, .ffn = 12}, Placement::pre, some_tokens());
+  const auto checks = check_finite_differences({.d_model = 8, .nhead = 2, .dim_feedforward = 12},
+                                               Placement::pre, some_tokens());
   for (FiniteDifferenceCheck check : checks) {
     for (const double factor : {1.0 + 1e-6, 1.0 - 1e-6, 1.1, 0.0, -1.0}) {
       FiniteDifferenceCheck wrong = check;
@@ -66,7 +66,7 @@ TEST_CASE("self-checks: degenerate widths do not fail falsely") {
   const Tokens tokens = some_tokens();
   for (const std::int64_t width : {1, 2, 3, 4, 5, 7}) {
     CAPTURE(width);
-    const EncoderModel::Config config{.width = width, .heads = 1, .ffn = 2};
+    const EncoderModel::Config config{.d_model = width, .nhead = 1, .dim_feedforward = 2};
     for (const Placement placement : {Placement::post, Placement::pre}) {
       for (const auto& check : check_finite_differences(config, placement, tokens)) {
         CHECK_MESSAGE(check.passed(), name(placement), " ", check.layer, ": ", check.analytic,
@@ -80,7 +80,7 @@ TEST_CASE("self-checks: degenerate widths do not fail falsely") {
 
 TEST_CASE("check_norm_agreement: equal on centred tokens, far apart on others") {
   const NormAgreement agreement =
-      check_norm_agreement({.width = 64, .heads = 4, .ffn = 4}, some_tokens(256));
+      check_norm_agreement({.d_model = 64, .nhead = 4, .dim_feedforward = 4}, some_tokens(256));
   CHECK(agreement.centred < 2e-15);
   CHECK(agreement.uncentred > 0.1);
 }

@@ -24,9 +24,9 @@ VisionTransformer::Options tiny() {
           .patch_side = 2,
           .classes = 3,
           .layers = 2,
-          .width = 6,
-          .heads = 2,
-          .ffn = 5};
+          .d_model = 6,
+          .nhead = 2,
+          .dim_feedforward = 5};
 }
 
 std::unique_ptr<VisionTransformer> model_of(const VisionTransformer::Options& options,
@@ -154,7 +154,7 @@ TEST_CASE(
        "encoder.layers.0.norm1.eps is 1e-05 in the file and 1e-06 in the model, and 4 more such"},
       {[](Options& o) { o.activation = Activation::relu; },
        "encoder.layers.0.activation is \"gelu\" in the file and \"relu\" in the model"},
-      {[](Options& o) { o.heads = 3; },
+      {[](Options& o) { o.nhead = 3; },
        "encoder.layers.0.self_attn.heads is 2 in the file and 3 in the model"},
       {[](Options& o) { o.placement = Placement::res_post; },
        "encoder.layers.0.placement is \"pre\" in the file and \"res-post\" in the model"},
@@ -184,9 +184,9 @@ TEST_CASE(
   Options cosine = {.image_side = 4,
                     .classes = 3,
                     .layers = 1,
-                    .width = 6,
-                    .heads = 2,
-                    .ffn = 5,
+                    .d_model = 6,
+                    .nhead = 2,
+                    .dim_feedforward = 5,
                     .cosine_attention = true};
   CHECK(refusal(file, *model_of(cosine))
             .find("encoder.layers.0.self_attn.attention is \"dot-product\" in the file and "

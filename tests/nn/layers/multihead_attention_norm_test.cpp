@@ -75,7 +75,7 @@ Var composed_cosine(MultiheadAttention& attention, const Var& x) {
 }
 
 Var composed_rms(MultiheadAttention& attention, const Var& x) {
-  const auto normalized = [&](std::int64_t part, Module& norm) {
+  const auto normalized = [&](std::int64_t part, Layer& norm) {
     const Var v = heads_of(attention, x, part);
     const double eps = std::numeric_limits<double>::epsilon();
     return v / sqrt(mean(square(v), {-1}, true) + eps) * x.tape().watch(norm.parameter("weight"));
@@ -119,7 +119,7 @@ double logit_spread(const Tensor& weights) {
 }
 
 // Keeps what an RMSNorm gives out.
-class Observed : public Module {
+class Observed : public Layer {
  public:
   Observed(std::int64_t width, std::vector<Tensor>& outputs)
       : norm_(register_module("norm", std::make_unique<RMSNorm>(width))), outputs_(outputs) {}
@@ -154,12 +154,13 @@ TEST_CASE("QK-norm: the layer is its composition from primitive ops") {
   check_same_layer(*attention_with(with_norm("rmsnorm")), composed_rms);
 }
 
-TEST_CASE("MultiheadAttention: the weights are the softmax of the queries and keys that taps see") {
+TEST_CASE(
+    "MultiheadAttention: the weights are the softmax of the queries and keys that hooks see") {
   for (const Options& options : {Options{}, with_norm("layernorm"), Options{.cosine = true}}) {
     const auto attention = attention_with(options);
     std::vector<Tensor> seen;
-    attention->set_tap([&](const std::string& tap, const Var& value) {
-      if (tap == "query" || tap == "key") seen.push_back(value.value());
+    attention->register_hook([&](const std::string& name, const Var& value) {
+      if (name == "query" || name == "key") seen.push_back(value.value());
     });
     const Tensor x = random({2, 3, kWidth});
     const Tensor weights = weights_of(*attention, x);
@@ -172,7 +173,7 @@ TEST_CASE("MultiheadAttention: the weights are the softmax of the queries and ke
     const Var logits =
         matmul(per_head(seen[0]), per_head(seen[1]), Transpose::no, Transpose::yes) * scale;
     CHECK(max_abs_difference(softmax(logits).value(), weights) < 1e-14);
-    attention->set_tap({});
+    attention->remove_hook();
     CHECK(max_abs_difference(weights_of(*attention, x), weights) == 0.0);
   }
 }
@@ -196,7 +197,7 @@ TEST_CASE("QK-norm: every head by itself, its queries and keys with rms 1 (B50)"
     CHECK(width == kHeadWidth);
     return std::make_unique<Observed>(width, seen);
   }});
-  for (Module* each : {attention->q_norm, attention->k_norm}) {
+  for (Layer* each : {attention->q_norm, attention->k_norm}) {
     each->parameter("norm.weight").value = Tensor::ones({kHeadWidth});
   }
   // Head 1 is a thousand times head 0, for queries and keys.

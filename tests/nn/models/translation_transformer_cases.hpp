@@ -18,9 +18,9 @@ inline TranslationTransformer::Options tiny(Placement placement = Placement::pre
   return {.source_vocabulary = tied == Tied::all ? kVocabulary : 6,
           .target_vocabulary = kVocabulary,
           .layers = 2,
-          .width = 6,
-          .heads = 2,
-          .ffn = 5,
+          .d_model = 6,
+          .nhead = 2,
+          .dim_feedforward = 5,
           .placement = placement,
           .dropout = 0.0,
           .tied = tied};

@@ -17,9 +17,9 @@ VisionTransformer::Options tiny() {
           .patch_side = 2,
           .classes = 3,
           .layers = 2,
-          .width = 6,
-          .heads = 2,
-          .ffn = 5};
+          .d_model = 6,
+          .nhead = 2,
+          .dim_feedforward = 5};
 }
 
 }  // namespace
@@ -105,9 +105,9 @@ TEST_CASE("VisionTransformer: dropout acts in train mode alone, and the norm's e
   model.eval();
   CHECK(max_abs_difference(output_of(model, x), output_of(model, x)) == 0.0);
   int norms = 0;
-  for (const auto& [name, fact] : model.named_facts()) {
+  for (const auto& [name, hyperparameter] : model.named_hyperparameters()) {
     if (!name.ends_with(".eps")) continue;
-    CHECK(std::get<double>(fact) == 0.25);
+    CHECK(std::get<double>(hyperparameter) == 0.25);
     ++norms;
   }
   CHECK(norms == 5);
@@ -121,7 +121,7 @@ TEST_CASE("VisionTransformer: sizes and names that do not fit are refused") {
   refuses({.patch_side = 3},
           "[VisionTransformer] patch_side: must divide the image side, got 3 and 8");
   refuses({.classes = 0}, "[VisionTransformer] classes, width, ffn: must be positive");
-  refuses({.heads = 5}, "[MultiheadAttention] embed_dim");
+  refuses({.nhead = 5}, "[MultiheadAttention] embed_dim");
   refuses({.norm = "nonorm"}, "[Registry] norm: must be one of layernorm");
   VisionTransformer model(tiny(), generator);
   check_refused(

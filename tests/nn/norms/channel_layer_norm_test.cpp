@@ -15,7 +15,7 @@ using Layout = ChannelLayerNorm::Layout;
 
 // How many groups of elements share their statistics: changing one element changes the outputs of
 // its group, and only those.
-std::int64_t statistics(Module& norm, const Shape& shape) {
+std::int64_t statistics(Layer& norm, const Shape& shape) {
   const Tensor x = random(shape), y = output_of(norm, x);
   Tensor changed = x;
   changed.mutable_data()[0] += 1.0;

@@ -21,7 +21,7 @@ LayerNorm made_for(const FixtureCase& fixture) {
 
 // How many groups of elements share their statistics: changing one element of an input changes the
 // outputs of its group, and only those.
-std::int64_t statistics(Module& norm, const Shape& shape) {
+std::int64_t statistics(Layer& norm, const Shape& shape) {
   const Tensor x = random(shape), y = output_of(norm, x);
   Tensor changed = x;
   changed.mutable_data()[0] += 1.0;
@@ -53,7 +53,7 @@ TEST_CASE("LayerNorm: gradients agree with differences") {
 }
 
 TEST_CASE("LayerNorm: gradients of a layer before it pass through it") {
-  class Sequence : public Module {
+  class Sequence : public Layer {
    public:
     explicit Sequence(Generator& generator)
         : linear_(register_module("linear", std::make_unique<Linear>(4, 5, generator))),
@@ -117,7 +117,7 @@ TEST_CASE("LayerNorm: statistics over a token leave the other tokens alone") {
   for (std::int64_t i = 8; i < 12; ++i)
     changed.mutable_data()[i] = 7.0 * static_cast<double>(i * i);
   LayerNorm per_token(4), per_sequence(Shape{3, 4});
-  const auto token_0 = [](Module& norm, const Tensor& in) {
+  const auto token_0 = [](Layer& norm, const Tensor& in) {
     const Tensor y = output_of(norm, in);
     return Tensor({4}, y.values().first(4));
   };

@@ -22,7 +22,7 @@ Function over(const std::vector<std::int64_t>& axes) {
   return [axes](const Vars& in) { return normalize_axes(in[0], axes, kEps); };
 }
 
-Function of(Module& norm) {
+Function of(Layer& norm) {
   return [&norm](const Vars& in) { return norm.forward(in[0]); };
 }
 

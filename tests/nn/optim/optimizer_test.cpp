@@ -157,7 +157,7 @@ TEST_CASE("Optimizer: the first steps by hand, and where eps stands (B104, B106,
 
 TEST_CASE("Optimizer: without decay on norms and biases only matrices are decayed (B110)") {
   Generator generator(1);
-  struct Model : Module {
+  struct Model : Layer {
     explicit Model(Generator& random)
         : linear(register_module("linear", std::make_unique<Linear>(3, 2, random))),
           norm(register_module("norm", std::make_unique<LayerNorm>(2))) {}

@@ -94,9 +94,9 @@ TEST_CASE("placement: DeepNorm enlarges the stream, not the branch (B43)") {
   TransformerEncoderLayer& layer = *encoder.layers.front();
   Tensor attention;
   Tensor summed;
-  layer.set_tap([&](const std::string& tap, const Var& value) {
-    if (tap == "self_attn.output") attention = value.value();
-    if (tap == "norm1.input") summed = value.value();
+  layer.register_hook([&](const std::string& name, const Var& value) {
+    if (name == "self_attn.output") attention = value.value();
+    if (name == "norm1.input") summed = value.value();
   });
   Tape tape;
   const Tensor x = tokens();
@@ -139,8 +139,8 @@ TEST_CASE("placement: parallel reads one norm in both branches") {
     CHECK(parameter_name.find("norm2") == std::string::npos);
   }
   std::vector<Tensor> parts;
-  layer.set_tap([&](const std::string& tap, const Var& value) {
-    if (tap == "self_attn.output" || tap == "ffn.output") parts.push_back(value.value());
+  layer.register_hook([&](const std::string& name, const Var& value) {
+    if (name == "self_attn.output" || name == "ffn.output") parts.push_back(value.value());
   });
   Tape tape;
   const Tensor x = tokens();

@@ -27,7 +27,7 @@ TEST_CASE("TransformerEncoderLayer: gradients agree with differences") {
   }
 }
 
-TEST_CASE("TransformerEncoderLayer: taps fire once each, in the order of the placement") {
+TEST_CASE("TransformerEncoderLayer: values are observed once each, in the order of the placement") {
   for (const bool norm_first : {false, true}) {
     for (const bool train : {false, true}) {
       CAPTURE(norm_first);
@@ -35,7 +35,7 @@ TEST_CASE("TransformerEncoderLayer: taps fire once each, in the order of the pla
       const auto layer = small_layer(small_options(norm_first));
       layer->train(train);
       std::vector<std::string> seen;
-      layer->set_tap([&](const std::string& name, const Var&) { seen.push_back(name); });
+      layer->register_hook([&](const std::string& name, const Var&) { seen.push_back(name); });
       output_of(*layer, random({2, 3, 6}));
       const std::vector<std::string> pre{"input",         "norm1.input",      "self_attn.query",
                                          "self_attn.key", "self_attn.output", "norm2.input",
@@ -54,7 +54,7 @@ TEST_CASE("TransformerEncoderLayer: a norm's input is the residual sum, or the s
     CAPTURE(norm_first);
     const auto layer = small_layer(small_options(norm_first));
     std::vector<std::pair<std::string, Tensor>> seen;
-    layer->set_tap(
+    layer->register_hook(
         [&](const std::string& name, const Var& value) { seen.emplace_back(name, value.value()); });
     const Tensor y = output_of(*layer, x);
     const auto value = [&](const std::string& name) {

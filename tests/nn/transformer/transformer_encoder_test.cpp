@@ -110,7 +110,7 @@ TEST_CASE("TransformerEncoder: at the start the pre-norm stream grows, the head'
     const auto rms = [](const Tensor& x) {
       return norm(x) / std::sqrt(static_cast<double>(x.numel()));
     };
-    encoder.set_tap([&](const std::string& name, const Var& value) {
+    encoder.register_hook([&](const std::string& name, const Var& value) {
       if (name == "norm.input") stream = rms(value.value());
     });
     const double head_input = rms(output_of(encoder, random({4, 5, 32})));
@@ -150,7 +150,8 @@ TEST_CASE("TransformerEncoder: the same seed gives the same model") {
   }
 }
 
-TEST_CASE("TransformerEncoder: every tap fires once per forward, in train and in eval mode") {
+TEST_CASE(
+    "TransformerEncoder: every value is observed once per forward, in train and in eval mode") {
   for (const bool train : {true, false}) {
     CAPTURE(train);
     const auto encoder = small_encoder(2, small_options(true, 0.5));
@@ -158,7 +159,7 @@ TEST_CASE("TransformerEncoder: every tap fires once per forward, in train and in
     encoder->train(train);
     untapped->train(train);
     std::vector<std::string> seen;
-    encoder->set_tap([&](const std::string& name, const Var&) { seen.push_back(name); });
+    encoder->register_hook([&](const std::string& name, const Var&) { seen.push_back(name); });
     const Tensor x = random({2, 3, 6});
     CHECK(max_abs_difference(output_of(*encoder, x), output_of(*untapped, x)) == 0.0);
     std::vector<std::string> expected;
@@ -171,17 +172,17 @@ TEST_CASE("TransformerEncoder: every tap fires once per forward, in train and in
     }
     expected.emplace_back("norm.input");
     CHECK(seen == expected);
-    encoder->set_tap({});
+    encoder->remove_hook();
     CHECK(max_abs_difference(output_of(*encoder, x), output_of(*untapped, x)) == 0.0);
     CHECK(seen == expected);
   }
 }
 
-TEST_CASE("TransformerEncoder: taps change no gradient") {
+TEST_CASE("TransformerEncoder: a hook changes no gradient") {
   const auto gradients = [](bool tapped) {
     const auto encoder = small_encoder(2, small_options(false));
     if (tapped) {
-      encoder->set_tap([](const std::string&, const Var& value) { value.retain_grad(); });
+      encoder->register_hook([](const std::string&, const Var& value) { value.retain_grad(); });
     }
     Tape tape;
     tape.backward(encoder->forward(tape.variable(random({2, 3, 6}))), random({2, 3, 6}, 2));
