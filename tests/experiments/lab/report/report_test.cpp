@@ -189,7 +189,7 @@ TEST_CASE("write_figures: every figure is a file of the folder, which is made") 
   report.figures.back().series.clear();
   report.panels.push_back(sample_panel("none"));
   for (Panel::Plot& plot : report.panels.back().plots) plot.series.clear();
-  write_figures(report, folder, {stand_in.program()});
+  write_figures(report.heat_maps, report.figures, report.panels, folder, {stand_in.program()});
   CHECK(contents(folder + "/one.svg") == svg_of(sample_figure("one"), {stand_in.program()}));
   CHECK(contents(folder + "/map.svg") == svg_of(sample_heat_map("map")));
   CHECK(contents(folder + "/panel.svg") == svg_of(sample_panel("panel"), {stand_in.program()}));
