@@ -10,12 +10,13 @@ packages=(
   libcli11-dev
   libfmt-dev
   libbenchmark-dev
+  libutfcpp-dev
   "$@"
 )
 command -v ninja >/dev/null || command -v make >/dev/null || packages+=(ninja-build)
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
-  echo "install-dependencies: no apt-get here: install OpenBLAS, doctest, nlohmann_json, CLI11, fmt, Google Benchmark and make with your system's package manager" >&2
+  echo "install-dependencies: no apt-get here: install OpenBLAS, doctest, nlohmann_json, CLI11, fmt, utfcpp, Google Benchmark and make with your system's package manager" >&2
   exit 0
 fi
 

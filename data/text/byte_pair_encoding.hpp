@@ -1,14 +1,15 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <unordered_map>
 #include <vector>
 
 // Byte pair encoding (Sennrich, Haddow and Birch, "Neural Machine Translation of Rare Words with
-// Subword Units", ACL 2016): words are written in characters, and the two symbols that most often
-// stand beside each other become one symbol, again and again. Frequent words end up as one symbol,
-// rare ones as a few parts. Here symbols are numbers; what they spell is the caller's affair.
+// Subword Units", ACL 2016): a word starts as a list of characters, and the most frequent pair of
+// neighbouring symbols is joined into one symbol, again and again. Frequent words end up as one
+// symbol, rare words as a few parts. Symbols are numbers here; the caller knows what they spell.
 namespace normlab {
 
 using Symbols = std::vector<std::int64_t>;
@@ -24,31 +25,28 @@ struct CountedWord {
   std::int64_t count;
 };
 
-// Up to `merges` merges, in the order of learning; fewer where no pair is left that occurs twice.
-// Of pairs equally often the one with the smaller left symbol, then right symbol, is merged first.
-// `join` gives the symbol that two symbols make, another one than these. Symbols must lie in
-// 0 .. 2^32 - 1.
+// Learns up to `merges` merges, in this order; fewer if no pair is left that occurs twice. Ties go
+// to the pair with the smaller left symbol, then the smaller right symbol. `join` returns the
+// symbol for a pair, which must differ from both. Symbols must lie in 0 .. 2^32 - 1.
 //
-// Costs what the words that change cost, not the whole text, for each merge.
+// Takes O(n log n) time in the total length n of the words, whatever their lengths.
 std::vector<Merge> learn_merges(
-    std::vector<CountedWord> words, std::int64_t merges,
+    const std::vector<CountedWord>& words, std::int64_t merges,
     const std::function<std::int64_t(std::int64_t, std::int64_t)>& join);
 
-// Learned merges, to be applied to other words.
+// Applies learned merges to other words.
 class MergeTable {
  public:
   MergeTable() = default;
   explicit MergeTable(const std::vector<Merge>& merges);
 
-  // Applies the earliest learned merge that fits, everywhere in the word, until none fits.
+  // Applies the earliest merge that fits everywhere in the word, from the left, until none fits.
+  // Takes O(n log n) time in the length of the word.
   void apply(Symbols& word) const;
 
  private:
-  struct Entry {
-    std::size_t rank;
-    Merge merge;
-  };
-  std::unordered_map<std::uint64_t, Entry> entries_;
+  std::vector<Merge> merges_;
+  std::unordered_map<std::uint64_t, std::size_t> ranks_;  // of a pair: its position in merges_
 };
 
 }  // namespace normlab

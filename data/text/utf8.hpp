@@ -7,12 +7,13 @@
 
 namespace normlab {
 
-// The byte (from 0) at which the text stops being UTF-8 as RFC 3629 defines it: no overlong forms,
-// no surrogates, nothing above U+10FFFF. Nothing if all of it is.
+// The position in bytes, from 0, of the first character that is not UTF-8 as RFC 3629 defines it:
+// no overlong forms, no surrogates, nothing above U+10FFFF. Empty if the whole text is UTF-8.
 std::optional<std::size_t> find_invalid_utf8(std::string_view text);
 
-// The characters (code points) of a text, each as its bytes: views into the text. `op` names the
-// caller in the error, std::invalid_argument, if the text is not UTF-8.
+// The characters (code points) of the text, each as a view of its bytes; the text must outlive
+// them. Throws std::invalid_argument if the text is not UTF-8; the message names the caller, `op`,
+// the first invalid byte and its position from 0.
 std::vector<std::string_view> split_characters(std::string_view text, std::string_view op);
 
 }  // namespace normlab

@@ -68,7 +68,7 @@ Vocabulary Vocabulary::subwords(const std::vector<std::string>& sentences, std::
   const auto join = [&](std::int64_t left, std::int64_t right) {
     return vocabulary.add(vocabulary.token(left) + vocabulary.token(right));
   };
-  vocabulary.set_merges(learn_merges(std::move(words), merges, join));
+  vocabulary.set_merges(learn_merges(words, merges, join));
   return vocabulary;
 }
 
