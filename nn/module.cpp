@@ -12,7 +12,7 @@ namespace {
 template <typename T>
 void append(const std::string& prefix, const std::vector<std::pair<std::string, T>>& from,
             std::vector<std::pair<std::string, T>>& to) {
-  for (const auto& [name, each] : from) to.emplace_back(prefix + name, each);
+  for (const auto& [name, value] : from) to.emplace_back(prefix + name, value);
 }
 
 }  // namespace
@@ -43,14 +43,16 @@ std::vector<std::pair<std::string, Hyperparameter>> Module::named_hyperparameter
 
 std::vector<std::pair<std::string, Tensor*>> Module::named_buffers() {
   std::vector<std::pair<std::string, Tensor*>> all;
-  visit("", [&](const std::string& prefix, Module& each) { append(prefix, each.buffers_, all); });
+  visit("",
+        [&](const std::string& prefix, Module& module) { append(prefix, module.buffers_, all); });
   return all;
 }
 
 std::vector<std::pair<std::string, Generator*>> Module::named_generators() {
   std::vector<std::pair<std::string, Generator*>> all;
-  visit("",
-        [&](const std::string& prefix, Module& each) { append(prefix, each.generators_, all); });
+  visit("", [&](const std::string& prefix, Module& module) {
+    append(prefix, module.generators_, all);
+  });
   return all;
 }
 
@@ -60,17 +62,25 @@ std::vector<Parameter*> Module::parameters() {
   return all;
 }
 
+std::vector<Parameter*> Module::decayed_parameters() {
+  std::vector<Parameter*> all;
+  visit("", [&](const std::string&, Module& module) {
+    all.insert(all.end(), module.decayed_.begin(), module.decayed_.end());
+  });
+  return all;
+}
+
 Parameter& Module::parameter(const std::string& name) {
   std::string known;
-  for (const auto& [each, found] : named_parameters()) {
-    if (each == name) return *found;
-    known += (known.empty() ? "" : ", ") + each;
+  for (const auto& [candidate, parameter] : named_parameters()) {
+    if (candidate == name) return *parameter;
+    known += (known.empty() ? "" : ", ") + candidate;
   }
   fail("Module::parameter", "name", "must be one of: " + known, name);
 }
 
 void Module::zero_grad() {
-  for (Parameter* each : parameters()) each->zero_grad();
+  for (Parameter* parameter : parameters()) parameter->zero_grad();
 }
 
 void Module::train(bool on) {
@@ -94,14 +104,18 @@ void Module::register_hook(const ForwardHook& hook, const std::vector<std::strin
   }
 }
 
-Parameter& Module::register_parameter(const std::string& name, Tensor value) {
+Parameter& Module::register_parameter(const std::string& name, Tensor value, WeightDecay decay) {
   parameter_names_.push_back(name);
-  return parameters_.emplace_back(Parameter{name, std::move(value)});
+  Parameter& parameter = parameters_.emplace_back(Parameter{name, std::move(value)});
+  if (decay == WeightDecay::on) decayed_.push_back(&parameter);
+  return parameter;
 }
 
-// The names that a tape prints are the ones seen from the outermost module.
+// A tape prints names as seen from the outermost module.
 void Module::add_child(const std::string& name, std::unique_ptr<Module> child) {
-  for (const auto& [inner, each] : child->named_parameters()) each->name = name + "." + inner;
+  for (const auto& [inner, parameter] : child->named_parameters()) {
+    parameter->name = name + "." + inner;
+  }
   children_.emplace_back(name, std::move(child));
 }
 

@@ -18,6 +18,8 @@ namespace normlab {
 // a number of heads. Checkpoints store it beside the weights.
 using Hyperparameter = std::variant<bool, std::int64_t, double, std::string>;
 
+enum class WeightDecay { off, on };
+
 // Parameters and submodules under PyTorch's names. A module registers its parameters and children
 // in its constructor, in PyTorch's order; the base class owns them, and the derived class keeps
 // references. Modules are neither copied nor moved.
@@ -37,6 +39,8 @@ class Module {
   std::vector<Parameter*> parameters();
   // Throws std::invalid_argument, listing the names there are.
   Parameter& parameter(const std::string& name);
+  // Those registered with WeightDecay::on, in the order of named_parameters.
+  std::vector<Parameter*> decayed_parameters();
 
   void zero_grad();
 
@@ -66,7 +70,10 @@ class Module {
   void remove_hook() { register_hook({}); }
 
  protected:
-  Parameter& register_parameter(const std::string& name, Tensor value);
+  // `decay` says whether the parameter is a weight matrix that weight decay may shrink
+  // (groups_without_decay_on_norms). Norm weights, biases, gates and scales are not.
+  Parameter& register_parameter(const std::string& name, Tensor value,
+                                WeightDecay decay = WeightDecay::off);
   void register_hyperparameter(const std::string& name, Hyperparameter value) {
     hyperparameters_.emplace_back(name, std::move(value));
   }
@@ -101,6 +108,7 @@ class Module {
 
   std::deque<Parameter> parameters_;  // a deque, so that references stay valid as it grows
   std::vector<std::string> parameter_names_;
+  std::vector<Parameter*> decayed_;
   std::vector<std::pair<std::string, std::unique_ptr<Module>>> children_;
   std::vector<std::pair<std::string, Hyperparameter>> hyperparameters_;
   std::vector<std::pair<std::string, Tensor*>> buffers_;

@@ -1,5 +1,6 @@
 // docs/training.md: a training loop of one's own.
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -52,7 +53,10 @@ int main() {
       const Var loss = cross_entropy(model.forward(tape.constant(batch.images)), batch.labels);
       model.zero_grad();
       tape.backward(loss);
-      clip_grad_norm(model.parameters(), 1.0);
+      if (!std::isfinite(clip_grad_norm(model.parameters(), 1.0))) {
+        fmt::print("diverged in step {}\n", step + 1);
+        return 1;
+      }
       optimizer.step(rate.at(++step));
     }
   }

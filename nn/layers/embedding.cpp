@@ -14,7 +14,8 @@ namespace normlab {
 
 Embedding::Embedding(std::int64_t num_embeddings, std::int64_t embedding_dim, Generator& generator,
                      const Options& options)
-    : weight(register_parameter("weight", Tensor::zeros({num_embeddings, embedding_dim}))),
+    : weight(register_parameter("weight", Tensor::zeros({num_embeddings, embedding_dim}),
+                                WeightDecay::on)),
       options_(options) {
   check(num_embeddings > 0 && embedding_dim > 0, "Embedding", "sizes", "must be positive",
         [&] { return weight.value.shape().str(); });

@@ -12,13 +12,12 @@ Var activate(Activation activation, const Var& x) {
 
 const char* name(Activation activation) { return activation == Activation::relu ? "relu" : "gelu"; }
 
-Var FeedForward::forward(const Var& x,
-                         const std::function<void(const char* point, const Var&)>& observe) const {
-  const Var kept = dropout.forward(activate(activation, linear1.forward(x)));
-  observe("linear2.input", kept);
-  const Var sum = linear2.forward(kept);
-  observe("linear2.output", sum);
-  const Var output = last_dropout.forward(sum);
+Var FeedForward::forward(const Var& x, const Observer& observe) const {
+  const Var hidden = dropout.forward(activate(activation, linear1.forward(x)));
+  observe("linear2.input", hidden);
+  const Var projected = linear2.forward(hidden);
+  observe("linear2.output", projected);
+  const Var output = last_dropout.forward(projected);
   observe("ffn.output", output);
   return output;
 }

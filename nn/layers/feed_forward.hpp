@@ -8,18 +8,22 @@
 namespace normlab {
 
 enum class Activation { relu, gelu };
+// Any shape; gelu is the exact one, x Phi(x) (core/ops/activation.hpp).
 Var activate(Activation activation, const Var& x);
-// As checkpoints have it: "relu".
+// "relu" or "gelu", as checkpoints store it.
 const char* name(Activation activation);
 
-// The feed-forward branch ("ffn") of a transformer block. The layers are the block's own, under the
-// names that PyTorch gives them there:
+// Called with the name and value of everything that a block observes (Module::observe).
+using Observer = std::function<void(const char* name, const Var& value)>;
+
+// The feed-forward branch ("ffn") of a transformer block, over layers that the block owns under
+// PyTorch's names: x (..., d_model) -> (..., d_model),
 //
 //   ffn(x) = last_dropout(linear2(dropout(activation(linear1(x)))))
 //
-// `observe` is called with the points linear2.input, linear2.output and ffn.output. What linear2
-// reads and the gradient of what it returns are the two factors of its weight's gradient, token by
-// token.
+// Observed: linear2.input (..., dim_feedforward), linear2.output and ffn.output (..., d_model).
+// The input of linear2 and the gradient of its output are the two factors of its weight's gradient,
+// token by token.
 struct FeedForward {
   Linear& linear1;
   Activation activation;
@@ -27,8 +31,7 @@ struct FeedForward {
   Linear& linear2;
   Dropout& last_dropout;
 
-  Var forward(const Var& x,
-              const std::function<void(const char* point, const Var&)>& observe) const;
+  Var forward(const Var& x, const Observer& observe) const;
 };
 
 }  // namespace normlab

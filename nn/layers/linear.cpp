@@ -12,7 +12,8 @@ namespace normlab {
 
 Linear::Linear(std::int64_t in_features, std::int64_t out_features, Generator& generator,
                const Options& options)
-    : weight(register_parameter("weight", Tensor::zeros({out_features, in_features}))) {
+    : weight(register_parameter("weight", Tensor::zeros({out_features, in_features}),
+                                WeightDecay::on)) {
   check(in_features > 0 && out_features > 0, "Linear", "features", "must be positive",
         [&] { return weight.value.shape().str(); });
   init::kaiming_uniform(weight.value, generator, std::sqrt(5.0));

@@ -61,7 +61,8 @@ Tensor combined_mask(const AttentionMasks& masks, std::int64_t sequences, std::i
 MultiheadAttention::MultiheadAttention(std::int64_t embed_dim, std::int64_t num_heads,
                                        Generator& generator, const Options& options)
     : in_proj_weight(register_parameter(
-          "in_proj_weight", Tensor::zeros({3 * checked_width(embed_dim, num_heads), embed_dim}))),
+          "in_proj_weight", Tensor::zeros({3 * checked_width(embed_dim, num_heads), embed_dim}),
+          WeightDecay::on)),
       in_proj_bias(options.bias
                        ? &register_parameter("in_proj_bias", Tensor::zeros({3 * embed_dim}))
                        : nullptr),

@@ -11,7 +11,7 @@
 #include "core/ops/linear.hpp"
 #include "core/ops/shape_ops.hpp"
 #include "nn/layers/positional_encoding.hpp"
-#include "nn/norms/norm_registry.hpp"
+#include "nn/models/model_blocks.hpp"
 
 namespace normlab {
 
@@ -53,17 +53,11 @@ std::unique_ptr<Embedding> make_embedding(std::int64_t vocabulary, const Options
 }
 
 Transformer::Options transformer_options(const Options& options) {
-  TransformerEncoderLayer::Options block;
-  block.dim_feedforward = options.dim_feedforward;
-  block.dropout = options.dropout;
-  block.activation = options.activation;
-  block.norm = nn::norms().at(options.norm).factory(options.norm_eps);
-  block.placement = options.placement;
   return {.d_model = options.d_model,
           .nhead = options.nhead,
           .num_encoder_layers = options.layers,
           .num_decoder_layers = options.layers,
-          .layer = block};
+          .layer = block_options(options)};
 }
 
 }  // namespace

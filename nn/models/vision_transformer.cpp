@@ -8,7 +8,7 @@
 #include "core/ops/reduce.hpp"
 #include "core/ops/shape_ops.hpp"
 #include "nn/init.hpp"
-#include "nn/norms/norm_registry.hpp"
+#include "nn/models/model_blocks.hpp"
 
 namespace normlab {
 
@@ -28,13 +28,8 @@ const VisionTransformer::Options& checked(const VisionTransformer::Options& opti
   return options;
 }
 
-TransformerEncoderLayer::Options block_options(const VisionTransformer::Options& options) {
-  TransformerEncoderLayer::Options block;
-  block.dim_feedforward = options.dim_feedforward;
-  block.dropout = options.dropout;
-  block.activation = options.activation;
-  block.norm = nn::norms().at(options.norm).factory(options.norm_eps);
-  block.placement = options.placement;
+BlockOptions encoder_block_options(const VisionTransformer::Options& options) {
+  BlockOptions block = block_options(options);
   block.cosine_attention = options.cosine_attention;
   if (options.qk_norm) block.qk_norm = nn::norms().at(*options.qk_norm).factory(options.norm_eps);
   return block;
@@ -59,7 +54,8 @@ VisionTransformer::VisionTransformer(const Options& options, Generator& generato
                           std::make_unique<Linear>(checked(options).patch_side * options.patch_side,
                                                    options.d_model, generator))),
       position_embedding(register_parameter(
-          "position_embedding", start_of_embedding({tokens(options), options.d_model}, generator))),
+          "position_embedding", start_of_embedding({tokens(options), options.d_model}, generator),
+          WeightDecay::on)),
       class_token(
           options.pooling == Pooling::class_token
               ? &register_parameter("class_token", start_of_embedding({options.d_model}, generator))
@@ -67,7 +63,7 @@ VisionTransformer::VisionTransformer(const Options& options, Generator& generato
       dropout(register_module("dropout", std::make_unique<Dropout>(options.dropout, generator))),
       encoder(register_module("encoder", std::make_unique<TransformerEncoder>(
                                              options.layers, options.d_model, options.nhead,
-                                             generator, block_options(options)))),
+                                             generator, encoder_block_options(options)))),
       head(register_module("head",
                            std::make_unique<Linear>(options.d_model, options.classes, generator))),
       options_(options) {

@@ -58,10 +58,8 @@ Var BatchNorm::forward(const Var& x) {
   check(shape.rank() >= 2 && shape[1] == num_features_, "BatchNorm", "x",
         fmt::format("must be (N, {}, ...)", num_features_), [&] { return shape.str(); });
   if (!training() && options_.track_running_stats) {
-    std::vector<std::int64_t> extents(static_cast<std::size_t>(shape.rank() - 1), 1);
-    extents.front() = num_features_;
-    const Var mean = reshape(x.tape().constant(running_mean), extents);
-    const Var variance = reshape(x.tape().constant(running_var), extents);
+    const Var mean = per_channel(x.tape().constant(running_mean), shape.rank());
+    const Var variance = per_channel(x.tape().constant(running_var), shape.rank());
     return affine_per_channel((x - mean) / sqrt(variance + options_.eps), weight, bias);
   }
   check(x.value().numel() != num_features_, "BatchNorm", "x",

@@ -24,8 +24,8 @@ ChannelLayerNorm::ChannelLayerNorm(std::int64_t channels, const Options& options
 
 Var ChannelLayerNorm::forward(const Var& x) {
   if (options_.layout == Layout::channels_last) {
-    const Var gain = x.tape().watch(weight), shift = x.tape().watch(bias);
-    return layer_norm(x, {channels_}, gain, shift, options_.eps);
+    const Var w = x.tape().watch(weight), b = x.tape().watch(bias);
+    return layer_norm(x, {channels_}, w, b, options_.eps);
   }
   check(x.value().rank() >= 3 && x.shape()[1] == channels_, "ChannelLayerNorm", "x",
         fmt::format("must be channels-first, (N, {}, H, W)", channels_),

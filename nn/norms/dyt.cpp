@@ -24,8 +24,8 @@ Var DyT::forward(const Var& x) {
   check(x.value().rank() >= 1 && x.value().width() == width_, "DyT", "x",
         "must have a last axis of " + std::to_string(width_), [&] { return x.shape().str(); });
   Tape& tape = x.tape();
-  const Var a = tape.watch(alpha), gain = tape.watch(weight), shift = tape.watch(bias);
-  return gain * tanh(a * x) + shift;
+  const Var a = tape.watch(alpha), w = tape.watch(weight), b = tape.watch(bias);
+  return w * tanh(a * x) + b;
 }
 
 }  // namespace normlab

@@ -23,8 +23,8 @@ LayerNorm::LayerNorm(Shape normalized_shape, const Options& options)
 }
 
 Var LayerNorm::forward(const Var& x) {
-  const std::optional<Var> gain = watch(x.tape(), weight), shift = watch(x.tape(), bias);
-  return layer_norm(x, normalized_shape_, gain, shift, options_.eps);
+  const std::optional<Var> w = watch(x.tape(), weight), b = watch(x.tape(), bias);
+  return layer_norm(x, normalized_shape_, w, b, options_.eps);
 }
 
 }  // namespace normlab

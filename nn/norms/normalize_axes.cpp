@@ -12,28 +12,23 @@ namespace normlab {
 
 namespace {
 
-// The other axes in their order, then the given ones.
+// For permute: all other axes in their order, then the given ones.
 std::vector<std::int64_t> axes_last(std::int64_t rank, const std::vector<std::int64_t>& axes) {
-  std::vector<std::int64_t> order;
+  std::vector<std::int64_t> dims;
   for (std::int64_t axis = 0; axis < rank; ++axis) {
-    if (std::find(axes.begin(), axes.end(), axis) == axes.end()) order.push_back(axis);
+    if (std::find(axes.begin(), axes.end(), axis) == axes.end()) dims.push_back(axis);
   }
-  order.insert(order.end(), axes.begin(), axes.end());
-  return order;
+  dims.insert(dims.end(), axes.begin(), axes.end());
+  return dims;
 }
 
-std::vector<std::int64_t> inverse(const std::vector<std::int64_t>& order) {
-  std::vector<std::int64_t> back(order.size());
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    back[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
+// permute(permute(x, dims), inverse(dims)) is x.
+std::vector<std::int64_t> inverse(const std::vector<std::int64_t>& dims) {
+  std::vector<std::int64_t> back(dims.size());
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    back[static_cast<std::size_t>(dims[i])] = static_cast<std::int64_t>(i);
   }
   return back;
-}
-
-Var per_channel(const Var& x, Parameter& parameter) {
-  std::vector<std::int64_t> extents(static_cast<std::size_t>(x.value().rank()) - 1, 1);
-  extents.front() = parameter.value.numel();
-  return reshape(x.tape().watch(parameter), extents);
 }
 
 }  // namespace
@@ -41,17 +36,24 @@ Var per_channel(const Var& x, Parameter& parameter) {
 Var normalize_axes(const Var& x, const std::vector<std::int64_t>& axes, double eps) {
   if (x.value().numel() == 0) return x;  // an empty batch has no statistics to share
   const std::int64_t rank = x.value().rank(), shared = std::ssize(axes);
-  const std::vector<std::int64_t> order = axes_last(rank, axes);
-  const Var rows = permute(x, order);
+  const std::vector<std::int64_t> dims = axes_last(rank, axes);
+  const Var rows = permute(x, dims);
   return permute(
       layer_norm(rows, rows.shape().axes(rank - shared, rank), std::nullopt, std::nullopt, eps),
-      inverse(order));
+      inverse(dims));
+}
+
+Var per_channel(const Var& channels, std::int64_t rank) {
+  std::vector<std::int64_t> extents(static_cast<std::size_t>(rank) - 1, 1);
+  extents.front() = channels.value().numel();
+  return reshape(channels, extents);
 }
 
 Var affine_per_channel(const Var& x, Parameter* weight, Parameter* bias) {
+  const std::int64_t rank = x.value().rank();
   Var y = x;
-  if (weight != nullptr) y = y * per_channel(x, *weight);
-  if (bias != nullptr) y = y + per_channel(x, *bias);
+  if (weight != nullptr) y = y * per_channel(x.tape().watch(*weight), rank);
+  if (bias != nullptr) y = y + per_channel(x.tape().watch(*bias), rank);
   return y;
 }
 

@@ -1,6 +1,7 @@
 // Tested by tests/nn/optim/optimizer_test.cpp against PyTorch.
 #include "nn/optim/optimizer.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
@@ -11,29 +12,30 @@ namespace normlab {
 
 namespace {
 
-// What a rule keeps of a parameter, with PyTorch's names.
+// A tensor that a rule stores for a parameter, under PyTorch's name.
 struct Entry {
   const char* name;
   Tensor Moments::*tensor;
+  bool is_square;  // an average of squares, never negative
 };
 
-std::vector<Entry> entries(const UpdateRule& rule) {
-  if (std::holds_alternative<Sgd>(rule)) return {{"momentum_buffer", &Moments::first}};
-  return {{"exp_avg", &Moments::first},
-          {"exp_avg_sq", &Moments::second},
-          {"max_exp_avg_sq", &Moments::largest}};
+std::vector<Entry> entries(const Sgd& rule) {
+  if (rule.momentum == 0.0) return {};
+  return {{"momentum_buffer", &Moments::first, false}};
 }
 
-bool is_kept(const UpdateRule& rule, const Entry& entry) {
-  return std::visit(
-      [&](const auto& each) {
-        if constexpr (requires { each.momentum; }) return each.momentum != 0.0;
-        if constexpr (requires { each.amsgrad; }) {
-          return entry.tensor != &Moments::largest || each.amsgrad;
-        }
-        return entry.tensor != &Moments::largest;
-      },
-      rule);
+template <typename AdamLike>
+std::vector<Entry> entries(const AdamLike& rule) {
+  std::vector<Entry> all{{"exp_avg", &Moments::first, false},
+                         {"exp_avg_sq", &Moments::second, true}};
+  if constexpr (requires { rule.amsgrad; }) {
+    if (rule.amsgrad) all.push_back({"max_exp_avg_sq", &Moments::largest, true});
+  }
+  return all;
+}
+
+std::vector<Entry> entries(const UpdateRule& rule) {
+  return std::visit([](const auto& alternative) { return entries(alternative); }, rule);
 }
 
 using ByName = std::map<std::string, Tensor>;
@@ -56,19 +58,32 @@ Moments take_moments(ByName& from, const Parameter& parameter, const UpdateRule&
         counter, "must be a positive whole number", [&] { return std::to_string(steps); });
   moments.step = static_cast<std::int64_t>(steps);
   for (const Entry& entry : entries(rule)) {
-    if (!is_kept(rule, entry)) continue;
-    moments.*entry.tensor = take(from, parameter.name + "." + entry.name, parameter.value.shape());
+    const std::string name = parameter.name + "." + entry.name;
+    const Tensor tensor = take(from, name, parameter.value.shape());
+    check(all_finite(tensor), "Optimizer::load_state", name, "must be finite", "NaN or infinity");
+    check(!entry.is_square || std::ranges::all_of(tensor.values(), [](double v) { return v >= 0; }),
+          "Optimizer::load_state", name, "must not be negative", "a negative number");
+    moments.*entry.tensor = tensor;
   }
   return moments;
+}
+
+// The whole step is refused before any parameter has changed.
+void check_gradient(const Parameter& parameter) {
+  check_shape("Optimizer::step", "gradient of " + parameter.name, parameter.grad.shape(),
+              parameter.value.shape());
+  check(all_finite(parameter.grad), "Optimizer::step", "gradient of " + parameter.name,
+        "must be finite (check what clip_grad_norm returns before stepping)", "NaN or infinity");
 }
 
 }  // namespace
 
 std::vector<ParameterGroup> groups_without_decay_on_norms(Module& model) {
-  ParameterGroup decayed, not_decayed;
+  ParameterGroup decayed{.parameters = model.decayed_parameters()}, not_decayed;
   not_decayed.weight_decay = 0.0;
-  for (Parameter* each : model.parameters()) {
-    (each->value.rank() >= 2 ? decayed : not_decayed).parameters.push_back(each);
+  const std::set<const Parameter*> seen(decayed.parameters.begin(), decayed.parameters.end());
+  for (Parameter* parameter : model.parameters()) {
+    if (!seen.contains(parameter)) not_decayed.parameters.push_back(parameter);
   }
   return {decayed, not_decayed};
 }
@@ -80,11 +95,11 @@ Optimizer::Optimizer(std::vector<ParameterGroup> groups, UpdateRule rule)
   for (std::size_t group = 0; group < groups_.size(); ++group) {
     UpdateRule& own = rules_.emplace_back(rule);
     if (const auto decay = groups_[group].weight_decay) {
-      std::visit([&](auto& each) { each.weight_decay = *decay; }, own);
+      std::visit([&](auto& alternative) { alternative.weight_decay = *decay; }, own);
     }
     check_rule(own);
-    check_at_least("Optimizer", "lr_factor", groups_[group].lr_factor, 0.0);
     for (Parameter* parameter : groups_[group].parameters) {
+      check(parameter != nullptr, "Optimizer", "parameters", "must not be null", "a null pointer");
       check(seen.insert(parameter).second, "Optimizer", "parameters",
             "must be in one group each, once", parameter->name);
       check(names.insert(parameter->name).second, "Optimizer", "parameters",
@@ -96,9 +111,12 @@ Optimizer::Optimizer(std::vector<ParameterGroup> groups, UpdateRule rule)
 
 void Optimizer::step(double lr) {
   check_at_least("Optimizer::step", "lr", lr, 0.0);
+  for (const Slot& slot : slots_) {
+    if (slot.parameter->grad.defined()) check_gradient(*slot.parameter);
+  }
   for (Slot& slot : slots_) {
     if (!slot.parameter->grad.defined()) continue;
-    update(rules_[slot.group], lr * groups_[slot.group].lr_factor, *slot.parameter, slot.moments);
+    update(rules_[slot.group], lr, *slot.parameter, slot.moments);
   }
 }
 

@@ -1,7 +1,6 @@
 // Tested by tests/nn/optim/optimizer_test.cpp against PyTorch.
 #include "nn/optim/update_rules.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -11,30 +10,33 @@ namespace normlab {
 
 namespace {
 
-// The gradient with coupled weight decay is formed inside the pass: no tensor is made for it.
+// g + decay * w. Without decay it is g even where w is infinite, since 0 * infinity is NaN.
+double with_decay(double g, double decay, double w) { return decay == 0.0 ? g : g + decay * w; }
+
 void step(const Sgd& rule, double lr, Parameter& parameter, Moments& moments) {
   const std::int64_t n = parameter.value.numel();
   const double* g = parameter.grad.data();
   double* w = parameter.value.mutable_data();
   const double decay = rule.weight_decay;
   if (rule.momentum == 0.0) {
-    for (std::int64_t i = 0; i < n; ++i) w[i] -= lr * (g[i] + decay * w[i]);
+    for (std::int64_t i = 0; i < n; ++i) w[i] -= lr * with_decay(g[i], decay, w[i]);
     return;
   }
   const bool starts = !moments.first.defined();
   if (starts) moments.first = Tensor::zeros(parameter.value.shape());
   double* b = moments.first.mutable_data();
   const double share = starts ? 1.0 : 1.0 - rule.dampening;
-  const double of_gradient = rule.nesterov ? 1.0 : 0.0;
-  const double of_buffer = rule.nesterov ? rule.momentum : 1.0;
+  const double gradient_factor = rule.nesterov ? 1.0 : 0.0;
+  const double buffer_factor = rule.nesterov ? rule.momentum : 1.0;
   for (std::int64_t i = 0; i < n; ++i) {
-    const double gradient = g[i] + decay * w[i];
+    const double gradient = with_decay(g[i], decay, w[i]);
     b[i] = rule.momentum * b[i] + share * gradient;
-    w[i] -= lr * (of_gradient * gradient + of_buffer * b[i]);
+    w[i] -= lr * (gradient_factor * gradient + buffer_factor * b[i]);
   }
 }
 
-// m and v of a parameter, there since its first step, and pointers to all that a pass touches.
+// Pointers to everything that one pass over a parameter reads and writes; makes m and v if this is
+// the parameter's first step.
 struct AdamPass {
   AdamPass(Parameter& parameter, Moments& moments) {
     if (!moments.first.defined()) {
@@ -56,7 +58,11 @@ double bias_correction(double beta, std::int64_t t) {
   return 1.0 - std::pow(beta, static_cast<double>(t));
 }
 
-// Adam and AdamW differ in where the decay goes: into the gradient, or beside it as w <- keep * w.
+// The larger of two squares, NaN if either is: std::max would drop it.
+double larger(double a, double b) { return a >= b || std::isnan(a) ? a : b; }
+
+// Adam and AdamW differ in where the decay acts: on the gradient, or on the weight as w <- keep *
+// w.
 template <typename Rule>
 void adam_step(const Rule& rule, double coupled_decay, double keep, double lr, Parameter& parameter,
                Moments& moments) {
@@ -67,15 +73,16 @@ void adam_step(const Rule& rule, double coupled_decay, double keep, double lr, P
   double* largest = rule.amsgrad ? moments.largest.mutable_data() : nullptr;
   const double rate = lr / bias_correction(rule.beta1, moments.step);
   const double root_of_correction = std::sqrt(bias_correction(rule.beta2, moments.step));
-  // Copies, which no store through a pointer can change: without them there is no SIMD code.
+  // Local copies, which no store through a pointer can change; otherwise the compiler generates no
+  // SIMD code.
   const auto [n, g, w, m, v] = pass;
   const double beta1 = rule.beta1, beta2 = rule.beta2, eps = rule.eps;
   for (std::int64_t i = 0; i < n; ++i) {
-    const double gradient = g[i] + coupled_decay * w[i];
+    const double gradient = with_decay(g[i], coupled_decay, w[i]);
     m[i] = beta1 * m[i] + (1.0 - beta1) * gradient;
     v[i] = beta2 * v[i] + (1.0 - beta2) * gradient * gradient;
     double square = v[i];
-    if (largest != nullptr) square = largest[i] = std::max(largest[i], square);
+    if (largest != nullptr) square = largest[i] = larger(largest[i], square);
     w[i] = keep * w[i] - rate * m[i] / (std::sqrt(square) / root_of_correction + eps);
   }
 }
@@ -94,7 +101,7 @@ void step(const RAdam& rule, double lr, Parameter& parameter, Moments& moments) 
   const double rate = lr / bias_correction(rule.beta1, moments.step);
   const double adaptive_rate = rate * r * std::sqrt(bias_correction(rule.beta2, moments.step));
   for (std::int64_t i = 0; i < pass.n; ++i) {
-    const double gradient = pass.g[i] + rule.weight_decay * pass.w[i];
+    const double gradient = with_decay(pass.g[i], rule.weight_decay, pass.w[i]);
     pass.m[i] = rule.beta1 * pass.m[i] + (1.0 - rule.beta1) * gradient;
     pass.v[i] = rule.beta2 * pass.v[i] + (1.0 - rule.beta2) * gradient * gradient;
     const double factor = r > 0.0 ? adaptive_rate / (std::sqrt(pass.v[i]) + rule.eps) : rate;
@@ -137,12 +144,12 @@ double radam_rectification(double beta2, std::int64_t step) {
 }
 
 void check_rule(const UpdateRule& rule) {
-  std::visit([](const auto& each) { check_options(each); }, rule);
+  std::visit([](const auto& alternative) { check_options(alternative); }, rule);
 }
 
 void update(const UpdateRule& rule, double lr, Parameter& parameter, Moments& moments) {
   ++moments.step;
-  std::visit([&](const auto& each) { step(each, lr, parameter, moments); }, rule);
+  std::visit([&](const auto& alternative) { step(alternative, lr, parameter, moments); }, rule);
 }
 
 }  // namespace normlab

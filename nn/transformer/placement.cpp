@@ -37,8 +37,8 @@ const Registry<PlacementEntry>& placements() {
 }  // namespace nn
 
 const PlacementEntry& entry(Placement placement) {
-  for (const PlacementEntry& each : nn::placements()) {
-    if (each.placement == placement) return each;
+  for (const PlacementEntry& candidate : nn::placements()) {
+    if (candidate.placement == placement) return candidate;
   }
   fail("placement", "placement", "must be registered", std::to_string(static_cast<int>(placement)));
 }
@@ -48,6 +48,11 @@ const std::string& name(Placement placement) { return entry(placement).name; }
 std::string title(Placement placement) {
   const bool norm = placement == Placement::post || placement == Placement::pre;
   return name(placement) + (norm ? "-norm" : "");
+}
+
+bool ends_in_norm(FinalNorm final_norm, Placement placement) {
+  if (final_norm == FinalNorm::as_placement_needs) return entry(placement).needs_final_norm;
+  return final_norm == FinalNorm::on;
 }
 
 }  // namespace normlab

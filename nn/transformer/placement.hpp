@@ -1,16 +1,12 @@
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <memory>
 #include <string>
 
-#include "core/random.hpp"
 #include "nn/registry.hpp"
 
 namespace normlab {
 
-// Where the normalization stands in a transformer block. Each is one equation in
+// Where the norms stand in a transformer block. Each placement is one equation in
 // TransformerEncoderLayer::forward.
 enum class Placement {
   post,         // the original transformer (Vaswani et al. 2017)
@@ -27,12 +23,12 @@ enum class Placement {
 struct PlacementEntry {
   Placement placement;
   std::string name;         // as on the command line: "post"
-  std::string description;  // one line: what it is for
-  std::string equation;     // of one block, plain text; F stands for either branch
-  // Does a stack of such blocks need one more norm at its end? Where the stream grows from block to
-  // block without ever being normalized.
+  std::string description;  // one line
+  std::string equation;     // of one block, plain text; F stands for either residual branch
+  // True if the residual stream grows from block to block without being normalized, so that a stack
+  // of such blocks needs one more norm at its end.
   bool needs_final_norm;
-  // Does a norm stand on the stream itself, so that it cannot grow?
+  // True if a norm stands on the residual stream itself, so that the stream cannot grow.
   bool normalizes_stream = false;
 };
 
@@ -45,7 +41,12 @@ const Registry<PlacementEntry>& placements();
 const PlacementEntry& entry(Placement placement);
 // The name on the command line: "post".
 const std::string& name(Placement placement);
-// As in a sentence or a table: "post-norm", "pre-norm"; the others are called by their name.
+// The name in a sentence or table: "post-norm" and "pre-norm"; the others as on the command line.
 std::string title(Placement placement);
+
+// Whether a stack of blocks ends in one more norm. A second norm after post-norm would be the
+// second in a row, so by default the placement decides; on and off override it.
+enum class FinalNorm { as_placement_needs, on, off };
+bool ends_in_norm(FinalNorm final_norm, Placement placement);
 
 }  // namespace normlab

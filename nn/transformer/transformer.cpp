@@ -7,9 +7,9 @@ namespace normlab {
 
 Transformer::Transformer(const Options& options, Generator& generator)
     : encoder(register_module(
-          "encoder", std::make_unique<TransformerEncoder>(options.num_encoder_layers,
-                                                          options.d_model, options.nhead, generator,
-                                                          options.layer, options.final_norm))),
+          "encoder", std::make_unique<TransformerEncoder>(
+                         options.num_encoder_layers, options.d_model, options.nhead, generator,
+                         options.layer, EncoderStackOptions{options.final_norm}))),
       decoder(register_module(
           "decoder", std::make_unique<TransformerDecoder>(options.num_decoder_layers,
                                                           options.d_model, options.nhead, generator,

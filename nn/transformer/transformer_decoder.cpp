@@ -9,8 +9,7 @@ namespace normlab {
 
 TransformerDecoder::TransformerDecoder(std::int64_t num_layers, std::int64_t d_model,
                                        std::int64_t nhead, Generator& generator,
-                                       const TransformerDecoderLayer::Options& options,
-                                       FinalNorm final_norm) {
+                                       const BlockOptions& options, FinalNorm final_norm) {
   check(num_layers >= 1, "TransformerDecoder", "num_layers", "must be at least 1",
         [&] { return std::to_string(num_layers); });
   for (std::int64_t i = 0; i < num_layers; ++i) {
@@ -18,9 +17,9 @@ TransformerDecoder::TransformerDecoder(std::int64_t num_layers, std::int64_t d_m
         "layers." + std::to_string(i),
         std::make_unique<TransformerDecoderLayer>(d_model, nhead, generator, options)));
   }
-  const bool wanted = TransformerEncoder::ends_in_norm(final_norm, options.place());
-  register_hyperparameter("final_norm", wanted);
-  if (wanted) norm = &register_module("norm", TransformerEncoderLayer::make_norm(options, d_model));
+  const bool with_final_norm = ends_in_norm(final_norm, options.place());
+  register_hyperparameter("final_norm", with_final_norm);
+  if (with_final_norm) norm = &register_module("norm", make_norm(options, d_model));
 }
 
 Var TransformerDecoder::forward(const Var& x, const Var& memory, const AttentionMasks& masks,

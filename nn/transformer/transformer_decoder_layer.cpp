@@ -10,23 +10,19 @@ namespace normlab {
 
 namespace {
 
-using Options = TransformerDecoderLayer::Options;
-
-const Options& checked(const Options& options) {
+const BlockOptions& checked(const BlockOptions& options) {
   const Placement placement = options.place();
   check(placement == Placement::post || placement == Placement::pre, "TransformerDecoderLayer",
         "placement", "must be post or pre", [&] { return name(placement); });
   return options;
 }
 
-std::unique_ptr<MultiheadAttention> make_attention(std::int64_t d_model, std::int64_t nhead,
-                                                   Generator& generator, const Options& options) {
-  return std::make_unique<MultiheadAttention>(
-      d_model, nhead, generator,
-      MultiheadAttention::Options{.dropout = options.dropout,
-                                  .bias = options.bias,
-                                  .qk_norm = options.qk_norm,
-                                  .cosine = options.cosine_attention});
+void check_memory(const Shape& x, const Shape& memory) {
+  check(x.rank() == 3 && memory.rank() == 3 && memory[0] == x[0] && memory[1] >= 1 &&
+            memory[2] == x[2],
+        "TransformerDecoderLayer", "memory",
+        "must be (N, S, d) with S at least 1, where x is (N, T, d)",
+        [&] { return fmt::format("{} for x {}", memory.str(), x.str()); });
 }
 
 }  // namespace
@@ -38,69 +34,43 @@ TransformerDecoderLayer::TransformerDecoderLayer(std::int64_t d_model, std::int6
       multihead_attn(
           register_module("multihead_attn", make_attention(d_model, nhead, generator, options))),
       linear1(register_module("linear1",
-                              std::make_unique<Linear>(d_model, options.dim_feedforward, generator,
-                                                       Linear::Options{options.bias}))),
-      dropout(register_module("dropout", std::make_unique<Dropout>(options.dropout, generator))),
+                              make_linear(d_model, options.dim_feedforward, generator, options))),
+      dropout(register_module("dropout", make_dropout(generator, options))),
       linear2(register_module("linear2",
-                              std::make_unique<Linear>(options.dim_feedforward, d_model, generator,
-                                                       Linear::Options{options.bias}))),
-      norm1(register_module("norm1", TransformerEncoderLayer::make_block_norm(options, d_model))),
-      norm2(register_module("norm2", TransformerEncoderLayer::make_block_norm(options, d_model))),
-      norm3(register_module("norm3", TransformerEncoderLayer::make_block_norm(options, d_model))),
-      dropout1(register_module("dropout1", std::make_unique<Dropout>(options.dropout, generator))),
-      dropout2(register_module("dropout2", std::make_unique<Dropout>(options.dropout, generator))),
-      dropout3(register_module("dropout3", std::make_unique<Dropout>(options.dropout, generator))),
-      options_(options) {
+                              make_linear(options.dim_feedforward, d_model, generator, options))),
+      norm1(register_module("norm1", make_block_norm(options, d_model))),
+      norm2(register_module("norm2", make_block_norm(options, d_model))),
+      norm3(register_module("norm3", make_block_norm(options, d_model))),
+      dropout1(register_module("dropout1", make_dropout(generator, options))),
+      dropout2(register_module("dropout2", make_dropout(generator, options))),
+      dropout3(register_module("dropout3", make_dropout(generator, options))),
+      options_(options),
+      attention_{self_attn, dropout1, "self_attn.output"},
+      cross_attention_{multihead_attn, dropout2, "multihead_attn.output"},
+      feed_forward_{linear1, options.activation, dropout, linear2, dropout3} {
   register_hyperparameter("placement", name(options.place()));
   register_hyperparameter("activation", name(options.activation));
 }
 
-Var TransformerDecoderLayer::self_attention(const Var& x, const AttentionMasks& masks) {
-  const Var output = dropout1.forward(self_attn.attend(x, masks).output);
-  observe("self_attn.output", output);
-  return output;
-}
-
-Var TransformerDecoderLayer::cross_attention(const Var& x, const Var& memory,
-                                             const AttentionMasks& masks) {
-  const Var output = dropout2.forward(multihead_attn.attend(x, memory, memory, masks).output);
-  observe("multihead_attn.output", output);
-  return output;
-}
-
-Var TransformerDecoderLayer::feed_forward(const Var& x) {
-  const FeedForward ffn{linear1, options_.activation, dropout, linear2, dropout3};
-  return ffn.forward(x, [this](const char* point, const Var& value) { observe(point, value); });
-}
-
 Var TransformerDecoderLayer::forward(const Var& x, const Var& memory, const AttentionMasks& masks,
                                      const AttentionMasks& memory_masks) {
-  const Shape &of_x = x.shape(), &of_memory = memory.shape();
-  check(of_x.rank() == 3 && of_memory.rank() == 3 && of_memory[0] == of_x[0] && of_memory[1] >= 1 &&
-            of_memory[2] == of_x[2],
-        "TransformerDecoderLayer", "memory",
-        "must be (N, S, d) with S at least 1, where x is (N, T, d)",
-        [&] { return fmt::format("{} for x {}", of_memory.str(), of_x.str()); });
-  const auto attention = [&](const Var& v) { return self_attention(v, masks); };
-  const auto cross = [&](const Var& v) { return cross_attention(v, memory, memory_masks); };
-  const auto ffn = [&](const Var& v) { return feed_forward(v); };
-  const auto shown = [this](const char* point, Layer& norm) {
-    return [this, point, &norm](const Var& v) {
-      observe(point, v);
-      return norm.forward(v);
-    };
+  check_memory(x.shape(), memory.shape());
+  const Observer observer = [this](const char* name, const Var& v) { observe(name, v); };
+  const auto attn = [&](const Var& v) { return attention_.self(v, masks, observer); };
+  const auto cross = [&](const Var& v) {
+    return cross_attention_.cross(v, memory, memory_masks, observer);
   };
-  const auto n1 = shown("norm1.input", norm1);
-  const auto n2 = shown("norm2.input", norm2);
-  const auto n3 = shown("norm3.input", norm3);
+  const auto ffn = [&](const Var& v) { return feed_forward_.forward(v, observer); };
+  const ObservedNorm n1{norm1, "norm1.input", observer}, n2{norm2, "norm2.input", observer},
+      n3{norm3, "norm3.input", observer};
   observe("input", x);
 
   if (options_.place() == Placement::pre) {
-    const Var z = x + attention(n1(x));
+    const Var z = x + attn(n1(x));
     const Var w = z + cross(n2(z));
     return w + ffn(n3(w));
   }
-  const Var z = n1(x + attention(x));
+  const Var z = n1(x + attn(x));
   const Var w = n2(z + cross(z));
   return n3(w + ffn(w));
 }

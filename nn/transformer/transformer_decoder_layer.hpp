@@ -1,35 +1,35 @@
 #pragma once
 
-#include "nn/transformer/transformer_encoder_layer.hpp"
+#include "nn/transformer/sublayers.hpp"
 
 namespace normlab {
 
-// One block of a decoder, with PyTorch's parameter names: self-attention, cross-attention to what
-// the encoder left (the memory), and a feed-forward network.
-// x (N, T, d_model), memory (N, S, d_model) -> (N, T, d_model).
+// One block of a decoder with PyTorch's parameter names (torch.nn.TransformerDecoderLayer,
+// batch_first=True): self-attention, cross-attention to the encoder's output ("memory"), and a
+// feed-forward network. x (N, T, d_model), memory (N, S, d_model) -> (N, T, d_model).
 //
 //   post:  z = norm1(x + attention(x)),  w = norm2(z + cross(z, memory)),  y = norm3(w + ffn(w))
 //   pre:   z = x + attention(norm1(x)),  w = z + cross(norm2(z), memory),  y = w + ffn(norm3(w))
 //
-// Queries of the cross-attention come from the stream, keys and values from the memory. No block
-// normalizes the memory: the norm that the encoder ends in has done so, once for all of them.
+// The cross-attention takes its queries from the residual stream, its keys and values from the
+// memory. No block normalizes the memory: the encoder's final norm has done that once for all.
 //
-// Dropout acts where the encoder's block has it, and on the cross-attention likewise.
+// Dropout acts where it does in the encoder's block, and in the cross-attention likewise.
 //
-// Observed: input (the stream), then, in the order of the equation, norm1.input, self_attn.query,
+// Observed, in the order of the equation: input (the stream), norm1.input, self_attn.query,
 // self_attn.key, self_attn.output, norm2.input, multihead_attn.query, multihead_attn.key,
-// multihead_attn.output, norm3.input, and those of the ffn (FeedForward).
+// multihead_attn.output, norm3.input, and what FeedForward observes.
 class TransformerDecoderLayer : public Module {
  public:
-  // Those of the encoder's block, so that both halves of a model are built from one value.
-  using Options = TransformerEncoderLayer::Options;
-  // Throws std::invalid_argument unless the placement is post or pre.
+  using Options = BlockOptions;
+  // Draws from the generator in the order of the members below. Throws std::invalid_argument unless
+  // the placement is post or pre and nhead divides d_model, and for options out of range.
   TransformerDecoderLayer(std::int64_t d_model, std::int64_t nhead, Generator& generator,
                           const Options& options);
 
-  // The masks of the self-attention (causal for a decoder that is to predict), and those of the
-  // cross-attention, whose keys are the memory's tokens. Throws std::invalid_argument for a memory
-  // without tokens, or of another width or number of sequences than x.
+  // `masks` is for the self-attention (causal in a decoder that has to predict), `memory_masks` for
+  // the cross-attention, whose keys are the memory's tokens. Throws std::invalid_argument for a
+  // memory without tokens, or with another width or number of sequences than x.
   Var forward(const Var& x, const Var& memory, const AttentionMasks& masks = {},
               const AttentionMasks& memory_masks = {});
 
@@ -37,9 +37,9 @@ class TransformerDecoderLayer : public Module {
 
   MultiheadAttention& self_attn;
   MultiheadAttention& multihead_attn;  // the cross-attention
-  Linear& linear1;                     // (dim_feedforward, d_model)
+  Linear& linear1;                     // weight (dim_feedforward, d_model)
   Dropout& dropout;
-  Linear& linear2;  // (d_model, dim_feedforward)
+  Linear& linear2;  // weight (d_model, dim_feedforward)
   Layer& norm1;
   Layer& norm2;
   Layer& norm3;
@@ -48,11 +48,9 @@ class TransformerDecoderLayer : public Module {
   Dropout& dropout3;
 
  private:
-  Var self_attention(const Var& x, const AttentionMasks& masks);
-  Var cross_attention(const Var& x, const Var& memory, const AttentionMasks& masks);
-  Var feed_forward(const Var& x);
-
   Options options_;
+  AttentionBranch attention_, cross_attention_;
+  FeedForward feed_forward_;
 };
 
 }  // namespace normlab

@@ -12,8 +12,7 @@ namespace normlab {
 
 namespace {
 
-TransformerEncoderLayer::Options for_depth(TransformerEncoderLayer::Options options,
-                                           std::int64_t num_layers) {
+BlockOptions for_depth(BlockOptions options, std::int64_t num_layers) {
   if (options.place() == Placement::deep_norm) {  // Wang et al. 2022, Figure 2, encoder only
     const auto depth = static_cast<double>(num_layers);
     options.deep_norm_alpha = std::pow(2.0 * depth, 0.25);
@@ -26,13 +25,13 @@ TransformerEncoderLayer::Options for_depth(TransformerEncoderLayer::Options opti
 
 TransformerEncoder::TransformerEncoder(std::int64_t num_layers, std::int64_t d_model,
                                        std::int64_t nhead, Generator& generator,
-                                       const TransformerEncoderLayer::Options& options,
-                                       const StackOptions& stack) {
+                                       const BlockOptions& options,
+                                       const EncoderStackOptions& stack) {
   check(num_layers >= 1, "TransformerEncoder", "num_layers", "must be at least 1",
         [&] { return std::to_string(num_layers); });
   check(stack.stream_norm_every >= 0, "TransformerEncoder", "stream_norm_every",
         "must not be negative", [&] { return std::to_string(stack.stream_norm_every); });
-  const TransformerEncoderLayer::Options layer_options = for_depth(options, num_layers);
+  const BlockOptions layer_options = for_depth(options, num_layers);
   for (std::int64_t i = 0; i < num_layers; ++i) {
     const std::string number = std::to_string(i);
     layers.push_back(&register_module(
@@ -40,18 +39,12 @@ TransformerEncoder::TransformerEncoder(std::int64_t num_layers, std::int64_t d_m
         std::make_unique<TransformerEncoderLayer>(d_model, nhead, generator, layer_options)));
     const bool with_norm = stack.stream_norm_every > 0 && (i + 1) % stack.stream_norm_every == 0;
     stream_norms_.push_back(
-        with_norm ? &register_module("stream_norms." + number,
-                                     TransformerEncoderLayer::make_norm(options, d_model))
+        with_norm ? &register_module("stream_norms." + number, make_norm(options, d_model))
                   : nullptr);
   }
-  const bool wanted = ends_in_norm(stack.final_norm, options.place());
-  register_hyperparameter("final_norm", wanted);
-  if (wanted) norm = &register_module("norm", TransformerEncoderLayer::make_norm(options, d_model));
-}
-
-bool TransformerEncoder::ends_in_norm(FinalNorm final_norm, Placement placement) {
-  if (final_norm == FinalNorm::as_placement_needs) return entry(placement).needs_final_norm;
-  return final_norm == FinalNorm::on;
+  const bool with_final_norm = ends_in_norm(stack.final_norm, options.place());
+  register_hyperparameter("final_norm", with_final_norm);
+  if (with_final_norm) norm = &register_module("norm", make_norm(options, d_model));
 }
 
 Var TransformerEncoder::forward(const Var& x, const AttentionMasks& masks,

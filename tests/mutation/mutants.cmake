@@ -138,8 +138,8 @@ mutant("the decoder's cross-attention reads the stream before its norm, in pre-n
 
 mutant("the decoder's cross-attention takes the masks of the self-attention"
   nn/transformer/transformer_decoder_layer.cpp nn/transformer/transformer_decoder_layer.cpp transformer_decoder_layer
-  [==[cross_attention(v, memory, memory_masks)]==]
-  [==[cross_attention(v, memory, masks)]==])
+  [==[cross_attention_.cross(v, memory, memory_masks, observer)]==]
+  [==[cross_attention_.cross(v, memory, masks, observer)]==])
 
 mutant("the source's padding is hidden from the encoder only"
   nn/models/translation_transformer.cpp nn/models/translation_transformer.cpp translation_transformer

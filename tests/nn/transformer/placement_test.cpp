@@ -153,7 +153,6 @@ TEST_CASE("placement: parallel reads one norm in both branches") {
 
 TEST_CASE(
     "placement: a stack has the final norm that its placement needs, or says that it was told") {
-  using FinalNorm = TransformerEncoder::FinalNorm;
   for (const PlacementEntry& each : nn::placements()) {
     CAPTURE(each.name);
     Generator generator(8);
@@ -161,7 +160,7 @@ TEST_CASE(
     CHECK((by_need.norm != nullptr) == each.needs_final_norm);
     CHECK(by_need.describe().find("as asked for") == std::string::npos);
     const TransformerEncoder told(1, kWidth, kHeads, generator, options_of(each.placement),
-                                  each.needs_final_norm ? FinalNorm::off : FinalNorm::on);
+                                  {each.needs_final_norm ? FinalNorm::off : FinalNorm::on});
     CHECK((told.norm != nullptr) != each.needs_final_norm);
     CHECK(told.describe().find("as asked for") != std::string::npos);
   }
@@ -169,7 +168,7 @@ TEST_CASE(
 
 TEST_CASE("placement: a norm on the stream after every second block") {
   Generator generator(9);
-  const TransformerEncoder::StackOptions stack{.stream_norm_every = 2};
+  const EncoderStackOptions stack{.stream_norm_every = 2};
   TransformerEncoder encoder(5, kWidth, kHeads, generator, options_of(Placement::res_post), stack);
   std::size_t norms = 0;
   for (const auto& [parameter_name, parameter] : encoder.named_parameters()) {

@@ -16,15 +16,13 @@ using namespace normlab;
 
 namespace {
 
-using FinalNorm = TransformerEncoder::FinalNorm;
-
 // Width 6, two heads, random parameters.
 std::unique_ptr<TransformerEncoder> small_encoder(
     std::int64_t num_layers, const TransformerEncoderLayer::Options& options,
     FinalNorm final_norm = FinalNorm::as_placement_needs) {
   Generator generator(1);
-  auto encoder =
-      std::make_unique<TransformerEncoder>(num_layers, 6, 2, generator, options, final_norm);
+  auto encoder = std::make_unique<TransformerEncoder>(num_layers, 6, 2, generator, options,
+                                                      EncoderStackOptions{final_norm});
   randomize_parameters(*encoder);
   return encoder;
 }
@@ -50,7 +48,7 @@ TEST_CASE("TransformerEncoder: values and gradients are PyTorch's") {
          .layer_norm_eps = fixture.option<double>("layer_norm_eps"),
          .norm_first = fixture.option<bool>("norm_first"),
          .bias = fixture.option<bool>("bias")},
-        fixture.option<bool>("final_norm") ? FinalNorm::on : FinalNorm::off);
+        {fixture.option<bool>("final_norm") ? FinalNorm::on : FinalNorm::off});
     const AttentionMasks masks = masks_of(fixture, "src_mask", "src_key_padding_mask");
     check_module_fixture(encoder, fixture,
                          [&](const Vars& in) { return encoder.forward(in[0], masks); });
@@ -94,7 +92,7 @@ TEST_CASE("TransformerEncoder: the final norm is the options' norm of the last s
   const auto without = small_encoder(2, options, FinalNorm::off);  // the same layers
   const Tensor x = random({2, 3, 6});
   Generator generator(1);
-  const auto expected = TransformerEncoderLayer::make_norm(options, 6);
+  const auto expected = make_norm(options, 6);
   expected->parameter("weight").value = with->parameter("norm.weight").value;
   expected->parameter("bias").value = with->parameter("norm.bias").value;
   CHECK(max_abs_difference(output_of(*with, x), output_of(*expected, output_of(*without, x))) ==

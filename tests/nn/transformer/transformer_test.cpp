@@ -18,8 +18,6 @@ namespace {
 static_assert(!std::is_base_of_v<Layer, TransformerDecoder>);
 static_assert(!std::is_base_of_v<Layer, Transformer>);
 
-using FinalNorm = TransformerEncoder::FinalNorm;
-
 Transformer::Options tiny(bool norm_first, FinalNorm final_norm = FinalNorm::as_placement_needs) {
   return {.d_model = 6,
           .nhead = 2,
