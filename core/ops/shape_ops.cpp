@@ -1,5 +1,6 @@
-// The backward of a movement is the movement back; where an element was read several times
-// (gather), the contributions are added. Tested by tests/core/ops/shape_ops_test.cpp.
+// The backward of each op moves the gradient back to where its element came from. index_select can
+// read an element several times; the contributions are then added. Tested by
+// tests/core/ops/shape_ops_test.cpp.
 #include "core/ops/shape_ops.hpp"
 
 #include <algorithm>
@@ -14,10 +15,10 @@ namespace normlab {
 
 namespace {
 
-Tensor permuted(const Tensor& x, const std::vector<std::int64_t>& order) {
+Tensor permuted(const Tensor& x, const std::vector<std::int64_t>& dims) {
   const std::vector<std::int64_t> from = contiguous_strides(x.shape());
   std::vector<std::int64_t> extents, strides;
-  for (std::int64_t axis : order) {
+  for (std::int64_t axis : dims) {
     extents.push_back(x.shape()[axis]);
     strides.push_back(from[static_cast<std::size_t>(axis)]);
   }
@@ -31,32 +32,32 @@ Tensor permuted(const Tensor& x, const std::vector<std::int64_t>& order) {
   return y;
 }
 
-// Around `axis` a tensor is `outer` blocks of (extent x inner) contiguous elements.
-struct AroundAxis {
+// Split at `axis`, a tensor is `outer` blocks of (extent of the axis) * inner contiguous elements.
+struct AxisSplit {
   std::int64_t outer, inner;
-  AroundAxis(const Shape& shape, std::int64_t axis)
+  AxisSplit(const Shape& shape, std::int64_t axis)
       : outer(shape.axes(0, axis).numel()), inner(shape.axes(axis + 1, shape.rank()).numel()) {}
 };
 
 // Copies x into `y` so that it fills [first, first + extent of x) along the axis.
 void place(const Tensor& x, std::int64_t axis, std::int64_t first, Tensor& y) {
-  const AroundAxis around(x.shape(), axis);
-  const std::int64_t part = x.shape()[axis] * around.inner;
-  const std::int64_t whole = y.shape()[axis] * around.inner;
-  double* out = y.mutable_data() + first * around.inner;
-  for (std::int64_t i = 0; i < around.outer; ++i) {
+  const AxisSplit split(x.shape(), axis);
+  const std::int64_t part = x.shape()[axis] * split.inner;
+  const std::int64_t whole = y.shape()[axis] * split.inner;
+  double* out = y.mutable_data() + first * split.inner;
+  for (std::int64_t i = 0; i < split.outer; ++i) {
     std::copy_n(x.data() + i * part, part, out + i * whole);
   }
 }
 
 Tensor sliced(const Tensor& x, std::int64_t axis, std::int64_t first, std::int64_t last) {
-  const AroundAxis around(x.shape(), axis);
+  const AxisSplit split(x.shape(), axis);
   Tensor y = Tensor::uninitialized(x.shape().with_axis(axis, last - first));
-  const std::int64_t part = (last - first) * around.inner;
-  const std::int64_t whole = x.shape()[axis] * around.inner;
-  const double* in = x.data() + first * around.inner;
+  const std::int64_t part = (last - first) * split.inner;
+  const std::int64_t whole = x.shape()[axis] * split.inner;
+  const double* in = x.data() + first * split.inner;
   double* out = y.mutable_data();
-  for (std::int64_t i = 0; i < around.outer; ++i) std::copy_n(in + i * whole, part, out + i * part);
+  for (std::int64_t i = 0; i < split.outer; ++i) std::copy_n(in + i * whole, part, out + i * part);
   return y;
 }
 
@@ -78,16 +79,16 @@ Var reshape(const Var& x, const std::vector<std::int64_t>& extents) {
                 [dx, from = x.shape()](const Tensor& dy) { dx += dy.reshaped(from); });
 }
 
-Var permute(const Var& x, const std::vector<std::int64_t>& order) {
+Var permute(const Var& x, const std::vector<std::int64_t>& dims) {
   const auto rank = static_cast<std::size_t>(x.value().rank());
   std::vector<std::int64_t> forward, back(rank, -1);
-  for (std::int64_t axis : order) {
+  for (std::int64_t axis : dims) {
     forward.push_back(normalize_axis("permute", axis, x.value().rank()));
     back[static_cast<std::size_t>(forward.back())] = std::ssize(forward) - 1;
   }
-  check(order.size() == rank && std::find(back.begin(), back.end(), -1) == back.end(), "permute",
-        "order", "must name each axis of " + x.shape().str() + " once",
-        [&] { return fmt::format("({})", fmt::join(order, ", ")); });
+  check(dims.size() == rank && std::find(back.begin(), back.end(), -1) == back.end(), "permute",
+        "dims", "must name each axis of " + x.shape().str() + " once",
+        [&] { return fmt::format("({})", fmt::join(dims, ", ")); });
   Adjoint dx(x);
   return record("permute", permuted(x.value(), forward), {x},
                 [dx, back](const Tensor& dy) { dx += permuted(dy, back); });
@@ -150,36 +151,37 @@ Var stack(const std::vector<Var>& parts, std::int64_t axis) {
   return concat(with_new_axis, at);
 }
 
-Var gather_rows(const Var& table, std::span<const std::int64_t> rows,
-                std::optional<std::int64_t> no_grad_row) {
-  check(table.value().rank() >= 1, "gather_rows", "table", "must have rows",
+Var index_select(const Var& table, std::span<const std::int64_t> indices,
+                 std::optional<std::int64_t> no_grad_index) {
+  check(table.value().rank() >= 1, "index_select", "table", "must have rows",
         [&] { return table.shape().str(); });
   const std::int64_t count = table.shape()[0];
   const std::int64_t width = count == 0 ? 0 : table.value().numel() / count;
-  Tensor y = Tensor::uninitialized(table.shape().with_axis(0, std::ssize(rows)));
+  Tensor y = Tensor::uninitialized(table.shape().with_axis(0, std::ssize(indices)));
   double* out = y.mutable_data();
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    check(rows[i] >= 0 && rows[i] < count, "gather_rows", "rows",
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    check(indices[i] >= 0 && indices[i] < count, "index_select", "indices",
           fmt::format("must lie in [0, {})", count),
-          [&] { return fmt::format("{} at position {}", rows[i], i); });
-    std::copy_n(table.value().data() + rows[i] * width, width,
+          [&] { return fmt::format("{} at position {}", indices[i], i); });
+    std::copy_n(table.value().data() + indices[i] * width, width,
                 out + static_cast<std::int64_t>(i) * width);
   }
   Adjoint dtable(table);
-  return record("gather_rows", std::move(y), {table},
-                [dtable, width, no_grad_row, shape = table.shape(),
-                 index = std::vector<std::int64_t>(rows.begin(), rows.end())](const Tensor& dy) {
-                  Tensor g = Tensor::zeros(shape);
-                  double* to = g.mutable_data();
-                  const double* from = dy.data();
-                  for (std::int64_t row : index) {
-                    for (std::int64_t j = 0; row != no_grad_row && j < width; ++j) {
-                      to[row * width + j] += from[j];
-                    }
-                    from += width;
-                  }
-                  dtable += std::move(g);
-                });
+  return record(
+      "index_select", std::move(y), {table},
+      [dtable, width, no_grad_index, shape = table.shape(),
+       rows = std::vector<std::int64_t>(indices.begin(), indices.end())](const Tensor& dy) {
+        Tensor g = Tensor::zeros(shape);
+        double* to = g.mutable_data();
+        const double* from = dy.data();
+        for (std::int64_t row : rows) {
+          for (std::int64_t j = 0; row != no_grad_index && j < width; ++j) {
+            to[row * width + j] += from[j];
+          }
+          from += width;
+        }
+        dtable += std::move(g);
+      });
 }
 
 }  // namespace normlab

@@ -137,7 +137,7 @@ Tensor SettingModel::embed(const Tensor& content) const {
 Var SettingModel::words(Tape& tape, const Tensor& numbers) const {
   std::vector<std::int64_t> rows;
   for (double number : numbers.values()) rows.push_back(static_cast<std::int64_t>(number));
-  return reshape(gather_rows(tape.constant(token_embedding_), rows),
+  return reshape(index_select(tape.constant(token_embedding_), rows),
                  {numbers.shape()[0], numbers.shape()[1], setting_.width});
 }
 

@@ -28,7 +28,7 @@ Embedding::Embedding(std::int64_t num_embeddings, std::int64_t embedding_dim, Ge
 }
 
 Var Embedding::forward(Tape& tape, std::span<const std::int64_t> indices) {
-  return gather_rows(tape.watch(weight), indices, options_.padding_idx);
+  return index_select(tape.watch(weight), indices, options_.padding_idx);
 }
 
 Var Embedding::forward(const Var& indices) {

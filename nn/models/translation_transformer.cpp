@@ -114,7 +114,7 @@ Var TranslationTransformer::decode(const Memory& memory, const Sentences& target
 
 TranslationTransformer::Memory TranslationTransformer::select(
     const Memory& memory, std::span<const std::int64_t> sentences) {
-  Memory selected{gather_rows(memory.tokens, sentences)};
+  Memory selected{index_select(memory.tokens, sentences)};
   if (!memory.padding.defined()) return selected;
   const std::int64_t length = memory.padding.width();
   selected.padding = Tensor::uninitialized({std::ssize(sentences), length});

@@ -174,7 +174,9 @@ TEST_CASE("random: randint stays below its bound, beyond 32 bits, too") {
                        std::invalid_argument);
 }
 
-TEST_CASE("random: a generator goes on from another's state, a kept normal included") {
+TEST_CASE(
+    "random: a generator that is given another's state continues its stream, the cached normal "
+    "included") {
   Generator one(5);
   one.rand({1000});
   one.normal();

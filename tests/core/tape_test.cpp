@@ -156,7 +156,7 @@ TEST_CASE("tape: under NoGrad values are computed and nothing is recorded") {
   CHECK(tape.size() == 2);
 }
 
-TEST_CASE("tape: what a closure holds is let go when nothing is recorded") {
+TEST_CASE("tape: what a closure holds is released when nothing is recorded") {
   Tape tape;
   const auto held = std::make_shared<int>(1);
   const auto closure = [held](const Tensor&) {};
@@ -223,7 +223,7 @@ TEST_CASE("tape: vector_jacobian_product returns the product and leaves all grad
   CHECK(w.grad.str() == "(2,) 6 320");
 }
 
-TEST_CASE("tape: the product with respect to a Var that does not matter is zero") {
+TEST_CASE("tape: the vector-Jacobian product with respect to an unrelated Var is zero") {
   Tape tape;
   const Var x = tape.variable(Tensor::scalar(2)), other = tape.variable(Tensor::ones({3}));
   const Var y = square(x), later = square(y);

@@ -38,7 +38,7 @@ TEST_CASE("tensor: rank 0 holds one value") {
   CHECK(x.at({}) == 2.5);
 }
 
-TEST_CASE("tensor: an empty tensor is defined, no tensor is not") {
+TEST_CASE("tensor: an empty tensor is defined and a default-constructed one is not") {
   const Tensor empty = Tensor::zeros({3, 0});
   CHECK(empty.defined());
   CHECK(empty.numel() == 0);

@@ -67,12 +67,12 @@ mutant("linear's dx multiplies by W read as its transpose"
   [==[{dy.data(), out}, {w.data(), out, blas::Transpose::yes}, g]==])
 
 mutant("slice puts its gradient at the start"
-  core/ops/shape_ops.cpp core/ops/shape_ops.cpp ops/shaping
+  core/ops/shape_ops.cpp core/ops/shape_ops.cpp ops/shape_ops
   [==[place(dy, at, first, g);]==]
   [==[place(dy, at, 0, g);]==])
 
-mutant("gather_rows overwrites the gradient of a repeated row"
-  core/ops/shape_ops.cpp core/ops/shape_ops.cpp ops/shaping
+mutant("index_select overwrites the gradient of a repeated row"
+  core/ops/shape_ops.cpp core/ops/shape_ops.cpp ops/shape_ops
   [==[to[row * width + j] += from[j];]==]
   [==[to[row * width + j] = from[j];]==])
 

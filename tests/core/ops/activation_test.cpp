@@ -54,7 +54,7 @@ TEST_CASE("activation: gradients agree with differences") {
   }
 }
 
-TEST_CASE("activation: each equals its composition from primitives") {
+TEST_CASE("activation: every function equals its composition from primitives") {
   const std::vector<Tensor> x{random_away_from_zero({4, 7})};
   check_same(
       of_one(relu), [](const Vars& in) { return 0.5 * (in[0] + abs(in[0])); }, x);
@@ -69,7 +69,7 @@ TEST_CASE("activation: each equals its composition from primitives") {
       x);
 }
 
-TEST_CASE("activation: the two forms of GELU are two functions (B100)") {
+TEST_CASE("activation: the exact GELU and its tanh approximation are two functions") {
   CHECK(std::abs(at(gelu, 1.0) - 0.84134475) < 5e-9);
   CHECK(std::abs(at(gelu_tanh, 1.0) - 0.84119199) < 5e-9);
 }
@@ -81,7 +81,7 @@ TEST_CASE("activation: relu has derivative 0 at 0, of either sign") {
   CHECK(slope(relu, -1e-300) == 0.0);
 }
 
-TEST_CASE("activation: NaN comes out and hides in no zero (B81)") {
+TEST_CASE("activation: NaN comes out as NaN and never as 0") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const auto& [name, f] : kActivations) {
     CAPTURE(name);
@@ -93,7 +93,7 @@ TEST_CASE("activation: NaN comes out and hides in no zero (B81)") {
   }
 }
 
-TEST_CASE("activation: near the ends of the range each is x or 0 with slope 1 or 0") {
+TEST_CASE("activation: near the ends of the range every function is x or 0 with slope 1 or 0") {
   for (const auto& [name, f] : kActivations) {
     CAPTURE(name);
     for (double large : {50.0, 1e100, 1e200, 1e300}) {
@@ -110,7 +110,7 @@ TEST_CASE("activation: near the ends of the range each is x or 0 with slope 1 or
   }
 }
 
-TEST_CASE("activation: inputs without elements (B28)") {
+TEST_CASE("activation: inputs without elements give outputs without elements") {
   for (const auto& [name, f] : kActivations) {
     check_empty(of_one(f), {Tensor::zeros({0, 5, 8})}, {0, 5, 8});
   }

@@ -9,7 +9,7 @@
 using namespace normlab;
 using namespace normlab::attention_cases;
 
-TEST_CASE("attention: a query without any key gives zeros and finite gradients (B51)") {
+TEST_CASE("attention: a query without any key gives zeros and finite gradients, not NaN") {
   // Causal forbids keys 1 and 2 to query 0, the mask forbids key 0 to all.
   const Setting setting{.mask = Tensor({3}, {-kInfinity, 0, 0}), .causal = true};
   const std::vector<Tensor> x = inputs({2, 2}, 3, 3, 4, 5);
@@ -29,7 +29,7 @@ TEST_CASE("attention: a query without any key gives zeros and finite gradients (
   for (const Tensor& gradient : none.gradients) CHECK(norm(gradient) == 0.0);
 }
 
-TEST_CASE("attention: the two boolean masks are opposite and pin which value is seen (B53)") {
+TEST_CASE("attention: one boolean mask forbids where it is 1 and the other allows") {
   const Tensor flags({2, 2}, {0, 1, 0, 0});  // true only for query 0 and key 1
   const std::vector<Tensor> x{Tensor::zeros({2, 1}), Tensor::zeros({2, 1}),
                               Tensor({2, 1}, {10, 20})};
@@ -41,7 +41,7 @@ TEST_CASE("attention: the two boolean masks are opposite and pin which value is 
   CHECK(relative_error(causal, Tensor({2, 1}, {10, 15})) == 0.0);
 }
 
-TEST_CASE("attention: every path reads the same mask the same way (B54)") {
+TEST_CASE("attention: small products and BLAS read the same mask the same way") {
   for (std::int64_t tokens : {5, 80}) {  // the small products and BLAS
     const Tensor mask = some_forbidden({tokens, tokens});
     const Tensor qkv = random({2, tokens, 3 * 64});
@@ -117,7 +117,7 @@ TEST_CASE("attention: arguments that do not fit are refused") {
   check_refused([&] { self_attention(zeros({2, 3, 12}), 0); }, "[attention] qkv: must be");
 }
 
-TEST_CASE("attention: inputs without sequences or tokens or keys (B28)") {
+TEST_CASE("attention: inputs without sequences or tokens or keys give zeros") {
   const Tensor none = Tensor::zeros({0, 5, 8});
   check_empty(separate({}), {none, none, none}, {0, 5, 8});
   check_empty(multi_head(2, {.causal = true}), {none, none, none}, {0, 5, 8});

@@ -83,7 +83,7 @@ TEST_CASE("broadcast_to: a shape that x does not broadcast to is refused") {
   check_refused([&] { broadcast_to(x, {1, 3}); }, "[broadcast_to] shape: must be one that");
 }
 
-TEST_CASE("broadcast_to: to and from no elements (B28)") {
+TEST_CASE("broadcast_to: repeats to no elements and sums their gradient to 0") {
   check_empty(to_shape({0, 5, 8}), {Tensor::ones({8})}, {0, 5, 8});
   check_empty(to_shape({0, 5, 8}), {Tensor::ones({0, 1, 8})}, {0, 5, 8});
 }

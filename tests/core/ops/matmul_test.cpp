@@ -83,7 +83,7 @@ TEST_CASE("matmul: equals the sum of products and a transposed operand equals a 
   }
 }
 
-TEST_CASE("matmul: a matrix times a batch gets a gradient summed over the batch (B77)") {
+TEST_CASE("matmul: a matrix times a batch gets a gradient summed over the batch") {
   const Tensor a = random({10, 12}, 1), b = random({2, 12, 14}, 2), dy = random({2, 10, 14}, 3);
   const Tensor gradient = evaluate(product(), {a, b}, dy).gradients[0];
   CHECK(gradient.shape().str() == "(10, 12)");
@@ -126,7 +126,7 @@ TEST_CASE("matmul: operands that do not fit are refused") {
   check_refused([&] { matmul(zeros({2, 3, 4}), zeros({5, 4, 3})); }, "[matmul] shapes: must");
 }
 
-TEST_CASE("matmul: operands without elements (B28)") {
+TEST_CASE("matmul: operands without elements give empty products and zero sums") {
   check_empty(product(), {Tensor::zeros({0, 5, 8}), Tensor::ones({8, 3})}, {0, 5, 3});
   check_empty(product(), {Tensor::zeros({0, 8}), Tensor::ones({8, 3})}, {0, 3});
   check_empty(product(), {Tensor::ones({2, 8}), Tensor::zeros({8, 0})}, {2, 0});

@@ -82,7 +82,7 @@ TEST_CASE("max: elements that tie share the gradient equally") {
   CHECK(relative_error(y.gradients[0], Tensor({2, 4}, {2, 0, 2, 2, 5, 5, 0, 0})) == 0.0);
 }
 
-TEST_CASE("max: a NaN wins and stays in its line (B81)") {
+TEST_CASE("max: a NaN wins over every number and stays in its slice") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const Tensor& x :
        {Tensor({2, 3}, {1, nan, 3, 4, 5, 6}), Tensor({2, 3}, {nan, 1, 3, 4, 5, 6}),
@@ -114,7 +114,7 @@ TEST_CASE("reduce: a wrong axis is refused") {
   }
 }
 
-TEST_CASE("reduce: inputs without elements (B28)") {
+TEST_CASE("reduce: sums over no elements are 0 and other reductions are refused") {
   const Tensor empty = Tensor::zeros({0, 5, 8});
   for (const ReduceOp& op : kReduceOps) {
     CAPTURE(op.name);

@@ -73,7 +73,7 @@ TEST_CASE("rms_norm: equals its composition from primitives") {
              {random({2, 1000}, 1), random({1000}, 2)});
 }
 
-TEST_CASE("rms_norm: passes the gradient on to a layer before it (B92)") {
+TEST_CASE("rms_norm: passes the gradient on to a layer before it") {
   check_backward([](const Vars& in) { return rms_norm(linear(in[0], in[1]), {5}, in[2]); },
                  {random({4, 3}, 1), random({5, 3}, 2), random({5}, 3)});
 }
@@ -82,12 +82,12 @@ TEST_CASE("rms_norm: one Var as x and weight gets both contributions") {
   check_backward([](const Vars& in) { return rms_norm(in[0], {4}, in[0], 0.1); }, {random({4})});
 }
 
-TEST_CASE("rms_norm: eps stands under the root (B09)") {
+TEST_CASE("rms_norm: eps is added under the root, not to the root") {
   const Tensor y = plain(Tensor({2}, {0.001, -0.001}), 1e-5).value;
   CHECK(relative_error(y, Tensor({2}, {0.30151134, -0.30151134})) < 2e-8);
 }
 
-TEST_CASE("rms_norm: equals layer_norm on centred rows for the same eps (B14)") {
+TEST_CASE("rms_norm: equals layer_norm on centred rows for the same eps") {
   const Tensor x({2, 3}, {1e-3, -3e-3, 2e-3, -2e-3, 0.5e-3, 1.5e-3});
   for (double eps : {1e-5, 1e-2, 0.0}) {
     const Tensor by_layer_norm =
@@ -102,7 +102,7 @@ TEST_CASE("rms_norm: equals layer_norm on centred rows for the same eps (B14)") 
   CHECK(relative_error(by_default, plain(x, 1e-5).value) > 0.1);
 }
 
-TEST_CASE("rms_norm: rows near the ends of the range are normalized like others (B11)") {
+TEST_CASE("rms_norm: rows whose squares overflow or underflow are normalized like others") {
   const Tensor expected({2}, {3 / std::sqrt(12.5), -4 / std::sqrt(12.5)});
   CHECK(relative_error(expected, Tensor({2}, {0.84852814, -1.13137085})) < 1e-8);
   for (double eps : {0.0, std::numeric_limits<double>::epsilon(), 1e-5}) {
@@ -121,7 +121,7 @@ TEST_CASE("rms_norm: rows near the ends of the range are normalized like others 
   }
 }
 
-TEST_CASE("rms_norm: rows of zeros are zeros at eps 0 and a wrong eps is refused (B13)") {
+TEST_CASE("rms_norm: rows of zeros are zeros at eps 0, not 0 / 0, and a wrong eps is refused") {
   for (double eps : {0.0, 1e-5}) {
     const Evaluation y = plain(Tensor::zeros({2, 3}), eps);
     CHECK(relative_error(y.value, Tensor::zeros({2, 3})) == 0.0);
@@ -156,7 +156,7 @@ TEST_CASE("rms_norm: arguments that do not fit are refused") {
       "[rms_norm] weight: must have shape (3,), got (2,)");
 }
 
-TEST_CASE("rms_norm: inputs without elements give zero parameter gradients (B28)") {
+TEST_CASE("rms_norm: inputs without elements give zero parameter gradients") {
   check_empty(normalizing({8}, 1e-5), {Tensor::zeros({0, 5, 8}), Tensor::ones({8})}, {0, 5, 8});
   check_empty(normalizing({5, 8}, 1e-5), {Tensor::zeros({0, 5, 8}), Tensor::ones({5, 8})},
               {0, 5, 8});

@@ -15,8 +15,8 @@ using Extents = std::vector<std::int64_t>;
 Function to_shape(const Extents& extents) {
   return [extents](const Vars& in) { return reshape(in[0], extents); };
 }
-Function in_order(const Extents& order) {
-  return [order](const Vars& in) { return permute(in[0], order); };
+Function permuting(const Extents& dims) {
+  return [dims](const Vars& in) { return permute(in[0], dims); };
 }
 Function part(std::int64_t axis, std::int64_t first, std::int64_t last) {
   return [=](const Vars& in) { return slice(in[0], axis, first, last); };
@@ -28,7 +28,7 @@ Function stacked(std::int64_t axis) {
   return [axis](const Vars& in) { return stack(in, axis); };
 }
 Function rows(const Extents& index) {
-  return [index](const Vars& in) { return gather_rows(in[0], index); };
+  return [index](const Vars& in) { return index_select(in[0], index); };
 }
 
 Tensor counted(const Shape& shape) { return Tensor::arange(shape.numel()).reshaped(shape); }
@@ -45,28 +45,28 @@ TEST_CASE("reshape: keeps the order of elements and works out one extent") {
   check_backward(to_shape({3, -1, 2}), {random({2, 3, 4})});
 }
 
-TEST_CASE("permute: axis i of the result is axis order[i] of x") {
-  const Tensor x = counted({2, 3, 4}), y = evaluate(in_order({2, 0, 1}), {x}).value;
+TEST_CASE("permute: axis i of the result is axis dims[i] of x") {
+  const Tensor x = counted({2, 3, 4}), y = evaluate(permuting({2, 0, 1}), {x}).value;
   REQUIRE(y.shape().str() == "(4, 2, 3)");
   for (std::int64_t i = 0; i < 2; ++i) {
     for (std::int64_t j = 0; j < 3; ++j) {
       for (std::int64_t k = 0; k < 4; ++k) CHECK(y.at({k, i, j}) == x.at({i, j, k}));
     }
   }
-  for (const Extents& order :
+  for (const Extents& dims :
        {Extents{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}, {-1, 0, -2}}) {
-    check_backward(in_order(order), {random({2, 3, 4})});
+    check_backward(permuting(dims), {random({2, 3, 4})});
   }
-  check_backward(in_order({3, 1, 0, 2}), {random({2, 3, 4, 5})});
-  check_backward(in_order({0}), {random({3})});
-  check_backward(in_order({}), {random({})});
+  check_backward(permuting({3, 1, 0, 2}), {random({2, 3, 4, 5})});
+  check_backward(permuting({0}), {random({3})});
+  check_backward(permuting({}), {random({})});
 }
 
 TEST_CASE("permute: of a matrix equals multiplying its transpose with the identity") {
   Tensor identity = Tensor::zeros({3, 3});
   for (std::int64_t i = 0; i < 3; ++i) identity.mutable_data()[4 * i] = 1.0;
   check_same(
-      in_order({1, 0}),
+      permuting({1, 0}),
       [&](const Vars& in) {
         return matmul(in[0], in[0].tape().constant(identity), Transpose::yes);
       },
@@ -111,7 +111,7 @@ TEST_CASE("stack: a new axis at any place equals concat of reshaped parts") {
       parts, 0.0);
 }
 
-TEST_CASE("shaping: one Var given twice gets both contributions") {
+TEST_CASE("shape_ops: one Var given twice gets both contributions") {
   const Tensor x = Tensor::zeros({2}), dy({4}, {1, 2, 10, 20});
   CHECK(relative_error(evaluate(
                            [](const Vars& in) {
@@ -129,18 +129,18 @@ TEST_CASE("shaping: one Var given twice gets both contributions") {
                        Tensor({2}, {11, 22})) == 0.0);
 }
 
-TEST_CASE("gather_rows: values and gradients of an embedding equal PyTorch's") {
+TEST_CASE("index_select: values and gradients of an embedding equal PyTorch's") {
   for (const FixtureCase& fixture : load_fixture_cases("ops.json", "embedding")) {
     const FixtureTensor& ids = fixture.input("index");
     const Extents index(ids.data.begin(), ids.data.end());
     Extents shape = ids.shape;
     shape.push_back(fixture.input("weight").shape[1]);
     check_fixture(fixture,
-                  [&](const Vars& in) { return reshape(gather_rows(in[0], index), shape); });
+                  [&](const Vars& in) { return reshape(index_select(in[0], index), shape); });
   }
 }
 
-TEST_CASE("gather_rows: a row read several times gets the sum and an unread row gets zero") {
+TEST_CASE("index_select: a row read several times gets the sum and an unread row gets zero") {
   const Evaluation y =
       evaluate(rows({2, 0, 2}), {counted({3, 2})}, Tensor({3, 2}, {1, 2, 3, 4, 10, 20}));
   CHECK(relative_error(y.value, Tensor({3, 2}, {4, 5, 0, 1, 4, 5})) == 0.0);
@@ -150,7 +150,7 @@ TEST_CASE("gather_rows: a row read several times gets the sum and an unread row 
   check_backward(rows({1}), {random({2, 3, 4})});
 }
 
-TEST_CASE("gather_rows: equals concat of slices") {
+TEST_CASE("index_select: equals concat of slices") {
   check_same(
       rows({2, 0, 2}),
       [](const Vars& in) {
@@ -159,7 +159,7 @@ TEST_CASE("gather_rows: equals concat of slices") {
       {random({3, 5})}, 1e-15);
 }
 
-TEST_CASE("shaping: arguments that do not fit are refused") {
+TEST_CASE("shape_ops: arguments that do not fit are refused") {
   Tape tape;
   const Var x = tape.variable(Tensor::zeros({2, 3})), y = tape.variable(Tensor::zeros({2, 4}));
   check_refused([&] { reshape(x, {4}); }, "[reshape] ");
@@ -168,9 +168,9 @@ TEST_CASE("shaping: arguments that do not fit are refused") {
         reshape(x, {4, -1});
       },
       "[reshape] extents: must leave a whole number for -1 from (2, 3), got (4, -1)");
-  check_refused([&] { permute(x, {0}); }, "[permute] order: must name each axis of (2, 3) once");
-  check_refused([&] { permute(x, {0, 0}); }, "[permute] order: must name each axis of (2, 3) once");
-  check_refused([&] { permute(x, {0, 1, 0}); }, "[permute] order: must name each axis");
+  check_refused([&] { permute(x, {0}); }, "[permute] dims: must name each axis of (2, 3) once");
+  check_refused([&] { permute(x, {0, 0}); }, "[permute] dims: must name each axis of (2, 3) once");
+  check_refused([&] { permute(x, {0, 1, 0}); }, "[permute] dims: must name each axis");
   check_refused([&] { permute(x, {0, 2}); }, "[permute] axis: ");
   check_refused([&] { slice(x, 1, 2, 4); },
                 "[slice] range: must lie inside axis 1 of (2, 3), got [2, 4)");
@@ -183,17 +183,17 @@ TEST_CASE("shaping: arguments that do not fit are refused") {
   check_refused([&] { stack({x, y}, 0); }, "[stack] parts: must have shape (2, 3), got (2, 4)");
   check_refused([&] { stack({}, 0); }, "[stack] parts: must be at least one");
   const Extents outside{0, 2};
-  check_refused([&] { gather_rows(x, outside); },
-                "[gather_rows] rows: must lie in [0, 2), got 2 at position 1");
-  check_refused([&] { gather_rows(tape.variable(Tensor::scalar(1)), outside); },
-                "[gather_rows] table: must have rows");
+  check_refused([&] { index_select(x, outside); },
+                "[index_select] indices: must lie in [0, 2), got 2 at position 1");
+  check_refused([&] { index_select(tape.variable(Tensor::scalar(1)), outside); },
+                "[index_select] table: must have rows");
 }
 
-TEST_CASE("shaping: inputs without elements (B28)") {
+TEST_CASE("shape_ops: inputs without elements give outputs without elements") {
   const Tensor empty = Tensor::zeros({0, 5, 8});
   check_empty(to_shape({5, 0}), {empty}, {5, 0});
   check_empty(to_shape({-1, 8}), {empty}, {0, 8});
-  check_empty(in_order({2, 0, 1}), {empty}, {8, 0, 5});
+  check_empty(permuting({2, 0, 1}), {empty}, {8, 0, 5});
   check_empty(part(1, 1, 3), {empty}, {0, 2, 8});
   check_empty(part(0, 1, 1), {Tensor::ones({2, 3})}, {0, 3});
   check_empty(joined(1), {empty, Tensor::zeros({0, 2, 8})}, {0, 7, 8});

@@ -68,7 +68,7 @@ TEST_CASE("Embedding: indices that name no row are refused") {
   Embedding embedding(5, 3, generator);
   for (const double index : {-1.0, 5.0, 1e15}) {
     CAPTURE(index);
-    check_refused([&] { output_of(embedding, Tensor({1}, {index})); }, "[gather_rows] rows");
+    check_refused([&] { output_of(embedding, Tensor({1}, {index})); }, "[index_select] indices");
   }
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   for (const double index :

@@ -236,7 +236,7 @@ TEST_CASE("TranslationTransformer: sizes, sentences and uses that do not fit are
   refuses_batch({{3}, {4}}, {{1}},
                 "[TranslationTransformer] target: must hold one sentence for each source, got 1 "
                 "for 2");
-  refuses_batch({{6}}, {{1}}, "[gather_rows] rows: must lie in [0, 6), got 6");
+  refuses_batch({{6}}, {{1}}, "[index_select] indices: must lie in [0, 6), got 6");
 }
 
 TEST_CASE("TranslationTransformer: a norm that shows a decoder what it has to predict is refused") {
