@@ -8,32 +8,28 @@
 #include "core/ops/layer_norm.hpp"
 #include "core/tools/jacobian.hpp"
 #include "core/tools/svd.hpp"
+#include "experiments/lab/stats/line_fit.hpp"
 #include "experiments/lemmas/lemmas.hpp"
 
-namespace normlab {
+namespace normlab::lemmas {
 
 namespace {
 
+using lab::Claim;
+
 double length(std::span<const double> x) {
   double squares = 0.0;
-  for (double each : x) squares += each * each;
+  for (double value : x) squares += value * value;
   return std::sqrt(squares);
 }
 
-// The mean over seeds of |x|^2 / d behind the ffn of one layer of the deepest networks.
-Estimate stream_at(const LemmaResult& result, Placement placement, std::size_t layer) {
-  const std::int64_t deepest =
-      *std::max_element(result.options.depths.begin(), result.options.depths.end());
+// The mean over seeds of |x|^2 / d after the ffn of one layer of the deepest networks.
+Estimate stream_size(const Measured& measured, Placement placement, std::size_t layer) {
   std::vector<double> sizes;
-  for (const LemmaCell* cell :
-       cells_of(result.by_depth, placement, deepest, result.options.setting.width)) {
-    sizes.push_back(cell->measured.blocks[layer].after_ffn.same);
+  for (const Point* point : measured.seeds(Axis::depth, placement, measured.options.deepest())) {
+    sizes.push_back(point->measured.blocks[layer].after_ffn.same);
   }
   return estimate(sizes);
-}
-
-std::size_t deepest(const LemmaOptions& options) {
-  return static_cast<std::size_t>(*std::max_element(options.depths.begin(), options.depths.end()));
 }
 
 // Where |x|^2 / d of pre-norm stands between the two limits of Lemma 2: 0 at the lower one, 1 at
@@ -45,21 +41,17 @@ double position(double size, std::size_t layer) {
 
 // The exponent of the last W2's gradient in depth or width: a line through ln(norm) of every seed,
 // and one through the theory.
-Claim exponent_claim(const LemmaResult& result, Placement placement, bool in_depth) {
-  const LemmaOptions& options = result.options;
+Claim exponent_claim(const Measured& measured, Placement placement, Axis axis) {
   std::vector<double> x, y, theory_x, theory_y;
-  for (std::int64_t value : in_depth ? options.depths : options.widths) {
-    const std::int64_t layers = in_depth ? value : kDepthOfWidths;
-    const std::int64_t width = in_depth ? options.setting.width : value;
-    const double at = std::log(static_cast<double>(value));
-    const auto cells =
-        cells_of(in_depth ? result.by_depth : result.by_width, placement, layers, width);
-    for (const LemmaCell* cell : cells) {
-      x.push_back(at);
-      y.push_back(std::log(cell->last_w2()));
+  for (std::int64_t value : values(measured.options, axis)) {
+    const double log_value = std::log(static_cast<double>(value));
+    const std::vector<const Point*> seeds = measured.seeds(axis, placement, value);
+    for (const Point* point : seeds) {
+      x.push_back(log_value);
+      y.push_back(std::log(point->last_w2()));
     }
-    theory_x.push_back(at);
-    theory_y.push_back(std::log(cells.front()->expected_last_w2));
+    theory_x.push_back(log_value);
+    theory_y.push_back(std::log(seeds.front()->expected_last_w2));
   }
   const LineFit fit = fit_line(x, y);
   Claim claim{.title = "Theorem 1", .measured = {fit.slope, fit.slope_error}};
@@ -69,15 +61,15 @@ Claim exponent_claim(const LemmaResult& result, Placement placement, bool in_dep
 
 }  // namespace
 
-std::vector<Claim> relu_claims(const LemmaOptions& options) {
+std::vector<Claim> relu_claims(const Options& options) {
   std::vector<double> halves;
   for (std::int64_t seed = 0; seed < options.seeds; ++seed) {
     Generator generator(static_cast<std::uint64_t>(seed));
     const Tensor x = generator.randn({1000, options.setting.width});
     double all = 0.0, positive = 0.0;
-    for (double each : x.values()) {
-      all += each * each;
-      if (each > 0.0) positive += each * each;
+    for (double value : x.values()) {
+      all += value * value;
+      if (value > 0.0) positive += value * value;
     }
     halves.push_back(positive / all);
   }
@@ -89,8 +81,8 @@ std::vector<Claim> relu_claims(const LemmaOptions& options) {
            .must_hold = true}};
 }
 
-std::vector<Claim> stream_claims(const LemmaResult& result) {
-  const std::size_t layers = deepest(result.options);
+std::vector<Claim> stream_claims(const Measured& measured) {
+  const std::size_t layers = static_cast<std::size_t>(measured.options.deepest());
   // These are expectations over the weights, exact at any width: no margin.
   Claim post{
       .title = "Lemma 2, post-norm", .low = 1.5, .high = 1.5, .must_hold = true, .theory = 1.5};
@@ -98,24 +90,24 @@ std::vector<Claim> stream_claims(const LemmaResult& result) {
   std::size_t post_layer = 0;
   double inside = 0.0, points = 0.0;
   for (std::size_t layer = 0; layer < layers; ++layer) {
-    const Estimate at = stream_at(result, Placement::post, layer);
-    if (layer == 0 || std::abs(at.mean - 1.5) > std::abs(post.measured.mean - 1.5)) {
-      post.measured = at;
+    const Estimate size = stream_size(measured, Placement::post, layer);
+    if (layer == 0 || std::abs(size.mean - 1.5) > std::abs(post.measured.mean - 1.5)) {
+      post.measured = size;
       post_layer = layer;
     }
   }
   Claim highest = lowest;
   for (std::size_t layer = 0; layer < layers; ++layer) {
     const double l = static_cast<double>(layer + 1);
-    const Estimate at = stream_at(result, Placement::pre, layer);
-    const Estimate place{position(at.mean, layer), at.error / l};
+    const Estimate size = stream_size(measured, Placement::pre, layer);
+    const Estimate place{position(size.mean, layer), size.error / l};
     if (layer == 0 || place.mean < lowest.measured.mean) lowest.measured = place;
     if (layer == 0 || place.mean > highest.measured.mean) highest.measured = place;
   }
-  for (const LemmaCell& cell : result.by_depth) {
-    if (cell.placement != Placement::pre) continue;
-    for (std::size_t layer = 0; layer < cell.measured.blocks.size(); ++layer) {
-      const double place = position(cell.measured.blocks[layer].after_ffn.same, layer);
+  for (const Point& point : measured.points) {
+    if (point.axis != Axis::depth || point.placement != Placement::pre) continue;
+    for (std::size_t layer = 0; layer < point.measured.blocks.size(); ++layer) {
+      const double place = position(point.measured.blocks[layer].after_ffn.same, layer);
       inside += place >= 0.0 && place <= 1.0 ? 1.0 : 0.0;
       points += 1.0;
     }
@@ -124,20 +116,20 @@ std::vector<Claim> stream_claims(const LemmaResult& result) {
       "|x|^2/d entering the second norm is 3/2 in every layer; the farthest of {}: layer {}",
       layers, post_layer + 1);
   const std::string between =
-      "|x|^2/d behind block l is from 1 + l/2 (told as 0) to 1 + 3l/2 (told as 1): ";
+      "|x|^2/d after block l is from 1 + l/2 (shown as 0) to 1 + 3l/2 (shown as 1): ";
   lowest.statement = between + "lowest mean";
   highest.statement = between + "highest mean";
-  const Claim each{
+  const Claim every_point{
       .title = "Lemma 2, pre-norm",
       .statement = fmt::format(
           "so is every single point, which the lemma does not say: share of {:.0f}", points),
       .measured = {inside / points, 0.0},
       .low = 1.0,
       .high = 1.0};
-  return {post, lowest, highest, each};
+  return {post, lowest, highest, every_point};
 }
 
-std::vector<Claim> jacobian_claims(const LemmaOptions& options) {
+std::vector<Claim> jacobian_claims(const Options& options) {
   constexpr std::int64_t kWidth = 48;  // of a Jacobian whose singular values come quickly
   constexpr double kSizes[] = {0.01, 1.0, 100.0};
   std::vector<double> of_centred, of_token;
@@ -145,15 +137,15 @@ std::vector<Claim> jacobian_claims(const LemmaOptions& options) {
     Generator generator(static_cast<std::uint64_t>(seed));
     for (double size : kSizes) {
       Tensor x = generator.randn({kWidth});
-      for (double& each : x.mutable_values()) each *= size;
+      for (double& value : x.mutable_values()) value *= size;
       Tape tape;
       const Var input = tape.variable(x);
       const Tensor j =
           jacobian(layer_norm(input, {kWidth}, std::nullopt, std::nullopt, /*eps=*/0.0), input);
       double mean = 0.0;
-      for (double each : x.values()) mean += each / static_cast<double>(kWidth);
+      for (double value : x.values()) mean += value / static_cast<double>(kWidth);
       Tensor y = x;
-      for (double& each : y.mutable_values()) each -= mean;
+      for (double& value : y.mutable_values()) value -= mean;
       const double scaled = svd(j).values.front() / std::sqrt(static_cast<double>(kWidth));
       of_centred.push_back(scaled * length(y.values()));
       of_token.push_back(scaled * length(x.values()));
@@ -174,26 +166,26 @@ std::vector<Claim> jacobian_claims(const LemmaOptions& options) {
            .margin = 2.0 / static_cast<double>(kWidth)}};
 }
 
-std::vector<Claim> gradient_claims(const LemmaResult& result) {
-  Claim post = exponent_claim(result, Placement::post, true);
+std::vector<Claim> gradient_claims(const Measured& measured) {
+  Claim post = exponent_claim(measured, Placement::post, Axis::depth);
   post.statement =
       "post-norm: exponent of the last W2's gradient in the depth L, as if the bound were a law: 0";
   post.low = post.high = 0.0;
-  Claim pre = exponent_claim(result, Placement::pre, true);
+  Claim pre = exponent_claim(measured, Placement::pre, Axis::depth);
   pre.statement = "pre-norm: the same: -1/2";
   pre.low = pre.high = -0.5;
   std::vector<Claim> claims{post, pre};
   for (Claim& claim : claims) claim.margin = 0.02;
 
   std::vector<double> x, y;  // the bound, d sqrt(ln d)
-  for (std::int64_t width : result.options.widths) {
+  for (std::int64_t width : measured.options.widths) {
     const double ln_d = std::log(static_cast<double>(width));
     x.push_back(ln_d);
     y.push_back(ln_d + 0.5 * std::log(ln_d));
   }
   const double bound = fit_line(x, y).slope;
   for (Placement placement : {Placement::post, Placement::pre}) {
-    Claim claim = exponent_claim(result, placement, false);
+    Claim claim = exponent_claim(measured, placement, Axis::width);
     claim.statement = fmt::format(
         "{}-norm: grows with the width no faster than d sqrt(ln d), whose exponent is {:.2f} here",
         name(placement), bound);
@@ -205,41 +197,50 @@ std::vector<Claim> gradient_claims(const LemmaResult& result) {
   return claims;
 }
 
-Estimate share_outside(const LemmaResult& result, Placement placement, std::int64_t width) {
-  const auto cells = cells_of(result.by_width, placement, kDepthOfWidths, width);
+Estimate share_outside(const Measured& measured, Placement placement, std::int64_t width) {
+  const std::vector<const Point*> seeds = measured.seeds(Axis::width, placement, width);
   double mean = 0.0, count = 0.0;
-  for (const LemmaCell* cell : cells) {
-    for (double size : cell->measured.last_sizes) {
+  for (const Point* point : seeds) {
+    for (double size : point->measured.last_sizes) {
       mean += size;
       count += 1.0;
     }
   }
   mean /= count;
   std::vector<double> outside;  // of one seed's tokens
-  for (const LemmaCell* cell : cells) {
+  for (const Point* point : seeds) {
     double far = 0.0;
-    for (double size : cell->measured.last_sizes) {
+    for (double size : point->measured.last_sizes) {
       far += std::abs(size - mean) > kEpsilon * mean ? 1.0 : 0.0;
     }
-    outside.push_back(far / static_cast<double>(cell->measured.last_sizes.size()));
+    outside.push_back(far / static_cast<double>(point->measured.last_sizes.size()));
   }
   return estimate(outside);
 }
 
-std::vector<Claim> boundedness_claims(const LemmaResult& result) {
-  const std::int64_t widest =
-      *std::max_element(result.options.widths.begin(), result.options.widths.end());
+std::vector<Claim> boundedness_claims(const Measured& measured) {
+  const std::int64_t widest = measured.options.widest();
   std::vector<Claim> claims;
   for (Placement placement : {Placement::post, Placement::pre}) {
     claims.push_back({.title = fmt::format("(epsilon, delta)-bounded, {}-norm", name(placement)),
                       .statement = fmt::format("at d = {}, |x|^2 entering the last norm is within "
                                                "{:g} of its mean but for a share of tokens < 0.1",
                                                widest, kEpsilon),
-                      .measured = share_outside(result, placement, widest),
+                      .measured = share_outside(measured, placement, widest),
                       .low = 0.0,
                       .high = 0.1});
   }
   return claims;
 }
 
-}  // namespace normlab
+std::vector<Claim> claims(const Measured& measured) {
+  std::vector<Claim> all;
+  for (const std::vector<Claim>& group :
+       {relu_claims(measured.options), stream_claims(measured), jacobian_claims(measured.options),
+        gradient_claims(measured), boundedness_claims(measured)}) {
+    all.insert(all.end(), group.begin(), group.end());
+  }
+  return all;
+}
+
+}  // namespace normlab::lemmas

@@ -1,4 +1,4 @@
-// The networks behind the claims. Tested by tests/experiments/lemmas/lemmas_test.cpp.
+// The networks that the claims are about. Tested by tests/experiments/lemmas/lemmas_test.cpp.
 #include "experiments/lemmas/lemmas.hpp"
 
 #include <algorithm>
@@ -8,49 +8,45 @@
 
 #include "core/check.hpp"
 #include "experiments/lab/program/option_checks.hpp"
+#include "experiments/lab/runs/grid.hpp"
 
-namespace normlab {
+namespace normlab::lemmas {
 
 namespace {
 
-constexpr const char* kName = "lemmas";
+constexpr const char* kProgram = "lemmas";
 constexpr std::int64_t kMostWeights = std::int64_t{1} << 28;  // of one network
 
-void check_list(const char* option, const std::vector<std::int64_t>& values) {
-  check(values.size() >= 2, kName, option, "must name at least two, to fit an exponent",
-        [&] { return std::to_string(values.size()); });
-  check_distinct(kName, option, values);
+void check_list(const char* option, const std::vector<std::int64_t>& values, std::int64_t least) {
+  normlab::check(values.size() >= 2, kProgram, option, "must name at least two, to fit an exponent",
+                 [&] { return std::to_string(values.size()); });
+  check_distinct(kProgram, option, values);
+  for (std::int64_t value : values) {
+    normlab::check(value >= least, kProgram, option, fmt::format("must be at least {}", least),
+                   [&] { return std::to_string(value); });
+  }
 }
 
 void check_size(const char* option, std::int64_t layers, std::int64_t width) {
-  check(layers <= kMostWeights / (3 * width * width), kName, option,
-        fmt::format("must make networks of at most {} weights", kMostWeights),
-        [&] { return fmt::format("{} layers of width {}", layers, width); });
+  normlab::check(layers <= kMostWeights / (3 * width * width), kProgram, option,
+                 fmt::format("must make networks of at most {} weights", kMostWeights),
+                 [&] { return fmt::format("{} layers of width {}", layers, width); });
 }
 
-std::vector<LemmaCell> cells(const std::vector<std::int64_t>& depths,
-                             const std::vector<std::int64_t>& widths, std::int64_t seeds) {
-  std::vector<LemmaCell> all;
-  for (Placement placement : {Placement::post, Placement::pre}) {
-    for (std::int64_t layers : depths) {
-      for (std::int64_t width : widths) {
-        for (std::int64_t seed = 0; seed < seeds; ++seed) {
-          all.push_back({placement, layers, width, static_cast<std::uint64_t>(seed)});
+std::vector<Point> points(const Options& options) {
+  std::vector<Point> points;
+  for (Axis axis : {Axis::depth, Axis::width}) {
+    for (Placement placement : {Placement::post, Placement::pre}) {
+      for (std::int64_t value : values(options, axis)) {
+        const std::int64_t layers = axis == Axis::depth ? value : kDepthOfWidths;
+        const std::int64_t width = axis == Axis::depth ? options.setting.width : value;
+        for (std::int64_t seed = 0; seed < options.seeds; ++seed) {
+          points.push_back({axis, placement, layers, width, static_cast<std::uint64_t>(seed)});
         }
       }
     }
   }
-  return all;
-}
-
-void add_jobs(const LemmaOptions& options, std::vector<LemmaCell>& cells, std::vector<Job>& jobs) {
-  for (LemmaCell& cell : cells) {
-    const auto weights = static_cast<double>(cell.layers * cell.width * cell.width);
-    jobs.push_back({weights, [&] {
-                      cell.measured = measure_simplified(
-                          setting_of(options, cell.placement, cell.layers, cell.width), cell.seed);
-                    }});
-  }
+  return points;
 }
 
 double expected_last_w2(const MeanFieldSetting& setting) {
@@ -59,54 +55,42 @@ double expected_last_w2(const MeanFieldSetting& setting) {
 }
 
 // The seeds of one network follow one another, and share the theory.
-void add_theory(const LemmaOptions& options, std::vector<LemmaCell>& cells) {
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    LemmaCell& cell = cells[i];
-    cell.expected_last_w2 =
-        cell.seed > 0
-            ? cells[i - 1].expected_last_w2
-            : expected_last_w2(setting_of(options, cell.placement, cell.layers, cell.width));
+void add_theory(Measured& measured) {
+  std::vector<Point>& points = measured.points;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    Point& point = points[i];
+    point.expected_last_w2 = point.seed > 0
+                                 ? points[i - 1].expected_last_w2
+                                 : expected_last_w2(setting(measured.options, point.placement,
+                                                            point.layers, point.width));
   }
 }
 
 }  // namespace
 
-double LemmaCell::last_w2() const { return std::sqrt(measured.gradients.w2.back()); }
+std::int64_t Options::deepest() const { return *std::max_element(depths.begin(), depths.end()); }
+std::int64_t Options::widest() const { return *std::max_element(widths.begin(), widths.end()); }
 
-double Claim::miss() const {
-  if (std::isnan(measured.mean)) return measured.mean;
-  return std::max({0.0, low - measured.mean, measured.mean - high});
-}
-
-bool Claim::holds() const { return miss() <= margin + 4.0 * measured.error; }
-
-bool LemmaResult::proved_claims_hold() const {
-  return std::all_of(claims.begin(), claims.end(),
-                     [](const Claim& claim) { return !claim.must_hold || claim.holds(); });
-}
-
-void check_options(const LemmaOptions& options) {
-  check(options.seeds >= 3, kName, "--seeds", "must be at least 3, to tell a spread",
-        [&] { return std::to_string(options.seeds); });
-  check_list("--layers", options.depths);
-  check_list("--widths", options.widths);
+void check(const Options& options) {
+  normlab::check(options.seeds >= 3, kProgram, "--seeds", "must be at least 3, to tell a spread",
+                 [&] { return std::to_string(options.seeds); });
+  check_list("--layers", options.depths, 1);
+  check_list("--widths", options.widths, 3);
   const PairMoments& input = options.setting.input;
-  check(input.within >= 0.0 && input.within <= input.same, kName, "--input-correlation",
-        "must be from 0 to 1", [&] { return fmt::format("{}", input.within); });
-  for (std::int64_t layers : options.depths) {
-    check(layers >= 1, kName, "--layers", "must be at least 1",
-          [&] { return std::to_string(layers); });
-    check_size("--layers", layers, options.setting.width);
-  }
-  for (std::int64_t width : options.widths) {
-    check(width >= 3, kName, "--widths", "must be at least 3",
-          [&] { return std::to_string(width); });
-    check_size("--widths", kDepthOfWidths, width);
-  }
+  normlab::check(input.within >= 0.0 && input.within <= input.same, kProgram, "--input-correlation",
+                 "must be from 0 to 1", [&] { return fmt::format("{}", input.within); });
+  check_size("--layers", options.deepest(), options.setting.width);
+  check_size("--widths", kDepthOfWidths, options.widest());
 }
 
-MeanFieldSetting setting_of(const LemmaOptions& options, Placement placement, std::int64_t layers,
-                            std::int64_t width) {
+const std::vector<std::int64_t>& values(const Options& options, Axis axis) {
+  return axis == Axis::depth ? options.depths : options.widths;
+}
+
+double Point::last_w2() const { return std::sqrt(measured.gradients.w2.back()); }
+
+MeanFieldSetting setting(const Options& options, Placement placement, std::int64_t layers,
+                         std::int64_t width) {
   MeanFieldSetting setting = options.setting;
   setting.placement = placement;
   setting.layers = layers;
@@ -114,34 +98,31 @@ MeanFieldSetting setting_of(const LemmaOptions& options, Placement placement, st
   return setting;
 }
 
-std::vector<const LemmaCell*> cells_of(const std::vector<LemmaCell>& cells, Placement placement,
-                                       std::int64_t layers, std::int64_t width) {
-  std::vector<const LemmaCell*> found;
-  for (const LemmaCell& cell : cells) {
-    if (cell.placement == placement && cell.layers == layers && cell.width == width) {
-      found.push_back(&cell);
+std::vector<const Point*> Measured::seeds(Axis axis, Placement placement,
+                                          std::int64_t value) const {
+  std::vector<const Point*> seeds;
+  for (const Point& point : points) {
+    if (point.axis == axis && point.placement == placement && point.value() == value) {
+      seeds.push_back(&point);
     }
   }
-  return found;
+  return seeds;
 }
 
-LemmaResult run_lemmas(const LemmaOptions& options, int threads, const JobProgress& progress) {
-  check_options(options);
-  LemmaResult result{options,
-                     cells(options.depths, {options.setting.width}, options.seeds),
-                     cells({kDepthOfWidths}, options.widths, options.seeds),
-                     {}};
-  std::vector<Job> jobs;
-  add_jobs(options, result.by_depth, jobs);
-  add_jobs(options, result.by_width, jobs);
-  run_jobs(jobs, threads, progress);
-  add_theory(options, result.by_depth);
-  add_theory(options, result.by_width);
-  for (const auto& group : {relu_claims(options), stream_claims(result), jacobian_claims(options),
-                            gradient_claims(result), boundedness_claims(result)}) {
-    result.claims.insert(result.claims.end(), group.begin(), group.end());
-  }
-  return result;
+Measured measure(const Options& options, const lab::Run& run) {
+  check(options);
+  Measured measured{options, points(options)};
+  lab::GridSteps<Point> steps;
+  steps.cost = [](const Point& point) {
+    return static_cast<double>(point.layers * point.width * point.width);
+  };
+  steps.measure = [&](Point& point) {
+    point.measured = measure_simplified(
+        setting(options, point.placement, point.layers, point.width), point.seed);
+  };
+  run_grid(measured.points, run, steps);
+  add_theory(measured);
+  return measured;
 }
 
-}  // namespace normlab
+}  // namespace normlab::lemmas

@@ -1,85 +1,35 @@
-// The command line of lemmas.
-#include <fmt/format.h>
-
-#include "core/check.hpp"
-#include "experiments/lab/program/command_line.hpp"
-#include "experiments/lab/program/outputs.hpp"
-#include "experiments/lab/program/progress_bar.hpp"
+// Claims: Lemmas 1 to 3 and Theorem 1 of Xiong et al. (2020, section 3), each measured in the
+// setting it is proved in, with a verdict. docs/theory.md says what follows from them.
+//
+//   lemmas --layers 2 4 --width 32 --widths 16 32 --seeds 3
+#include "experiments/lab/program/program.hpp"
 #include "experiments/lemmas/lemmas.hpp"
 
-namespace normlab {
+namespace normlab::lemmas {
 
-namespace {
-
-constexpr const char* kProgram = "lemmas";
-
-struct CommandLine {
-  LemmaOptions options;
-  Outputs outputs;
-  std::string command;  // as the report shows it
-  int threads = command_line::default_threads();
-  bool quiet = false;
-};
-
-void define(CLI::App& app, CommandLine& line) {
-  LemmaOptions& options = line.options;
+int main(int argc, const char* const* argv) {
+  Options options;
   MeanFieldSetting& s = options.setting;
-  app.set_version_flag("--version", std::string("normlab ") + NORMLAB_VERSION);
-  app.footer(
-      "Exit code: 0; 1 if a claim that is proved in this setting does not hold;\n2 for bad usage "
-      "or bad input.");
-  command_line::add_whole_number(app, "--layers", options.depths, 1, 1000,
-                                 "depths L, at the width --width");
-  command_line::add_whole_number(app, "--width", s.width, 3, 8192,
-                                 "width d of a token where the depth varies");
-  command_line::add_whole_number(app, "--widths", options.widths, 3, 8192, "widths d, at 6 layers");
-  command_line::add_whole_number(app, "--tokens", s.tokens, 1, 4096, "tokens of a sequence");
-  command_line::add_whole_number(app, "--sequences", s.sequences, 1, 4096, "sequences");
-  command_line::add_whole_number(app, "--classes", s.classes, 2, 65'536,
-                                 "classes, one drawn for every token");
-  command_line::add_whole_number(app, "--seeds", options.seeds, 3, 100'000,
-                                 "how many seeds: 0, 1, ...");
-  app.add_option("--input-correlation", s.input.within, "of two tokens of a sequence, from 0 to 1")
-      ->check(command_line::number_at_least(0.0))
-      ->capture_default_str();
-  command_line::add_threads(app, line.threads);
-  add_outputs(app, line.outputs);
-  app.add_flag("--quiet", line.quiet, "no tables and no progress bar");
+  lab::Program program(
+      {.name = "lemmas",
+       .description =
+           "The lemmas and the theorem of Xiong et al. (2020), measured in their setting",
+       .exit_codes = "Exit code: 0; 1 if a claim that is proved in this setting does not hold;\n"
+                     "2 for bad usage or bad input."},
+      argc, argv);
+  lab::Options& o = program.options();
+  constexpr std::int64_t kMostTokens = 4096, kMostClasses = 65'536, kMostSeeds = 100'000;
+  o.add("--layers", options.depths, lab::Whole{1, 1000}, "depths L, at the width --width");
+  o.add("--width", s.width, lab::Whole{3, 8192}, "width d of a token where the depth varies");
+  o.add("--widths", options.widths, lab::Whole{3, 8192}, "widths d, at 6 layers");
+  o.add("--tokens", s.tokens, lab::Whole{1, kMostTokens}, "tokens of a sequence");
+  o.add("--sequences", s.sequences, lab::Whole{1, kMostTokens}, "sequences");
+  o.add("--classes", s.classes, lab::Whole{2, kMostClasses}, "classes, one drawn for every token");
+  o.add("--seeds", options.seeds, lab::Whole{3, kMostSeeds}, "how many seeds: 0, 1, ...");
+  o.add("--input-correlation", s.input.within, lab::AtLeast{0.0},
+        "of two tokens of a sequence, from 0 to 1");
+  return program.run([&] { check(options); },
+                     [&](const lab::Run& run) { return results(measure(options, run)); });
 }
 
-// Everything that can be refused without computing is refused here.
-void complete(CommandLine& line) {
-  check_options(line.options);
-  if (!line.quiet) command_line::check_standard_output(kProgram);
-  check_outputs(kProgram, line.outputs);
-}
-
-int run(CommandLine& line) {
-  complete(line);
-  LemmaResult result;
-  {
-    ProgressBar bar(!line.quiet);
-    result = run_lemmas(line.options, line.threads,
-                        [&bar](double done, double total) { bar.show(done, total); });
-  }
-  if (!line.quiet) command_line::print(kProgram, text_of(result));
-  write_outputs(
-      line.outputs, [&] { return json_of(result); },
-      [&] { return report_of(result, line.command); });
-  if (result.proved_claims_hold()) return 0;
-  fmt::print(stderr, "{}: a claim that is proved in this setting does not hold\n", kProgram);
-  return command_line::kCheckFailed;
-}
-
-}  // namespace
-
-int lemmas_main(int argc, const char* const* argv) {
-  CommandLine line;
-  line.command = command_text(kProgram, argc, argv, {"--json", "--report", "--figures"});
-  CLI::App app("The lemmas and the theorem of Xiong et al. (2020), measured in their setting",
-               kProgram);
-  define(app, line);
-  return command_line::run(app, argc, argv, [&] { return run(line); });
-}
-
-}  // namespace normlab
+}  // namespace normlab::lemmas

@@ -34,6 +34,20 @@ void print(const std::string& program, const std::string& text) {
   }
 }
 
+// The options, those of the program's own settings in their place, and then what is left of these.
+std::vector<Setting> with_options(std::vector<Setting> options, std::vector<Setting> own) {
+  for (Setting& setting : own) {
+    const auto same_key = [&](const Setting& option) { return option.key == setting.key; };
+    const auto option = std::find_if(options.begin(), options.end(), same_key);
+    if (option != options.end()) {
+      *option = std::move(setting);
+    } else {
+      options.push_back(std::move(setting));
+    }
+  }
+  return options;
+}
+
 }  // namespace
 
 void say(const std::string& line) {
@@ -103,7 +117,7 @@ int Program::run_checked(const std::function<Results(const Run&)>& measure) {
   }
   results.experiment = about_.name;
   results.command = command_text(about_.name, argc_, argv_, options_.path_flags());
-  results.config = options_.settings();
+  results.config = with_options(options_.settings(), std::move(results.config));
   write(results);
   if (!run_.quiet) print(about_.name, to_text(results));
   if (!results.exit_message.empty()) {

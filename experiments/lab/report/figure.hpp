@@ -24,6 +24,10 @@ struct Series {
   // on a logarithmic axis, is a gap.
   std::vector<double> x{}, y{}, low{}, high{};
 
+  void add(double at, double value) {
+    x.push_back(at);
+    y.push_back(value);
+  }
   // A point of a band: the median, from the smallest to the largest.
   void add(double at, const Spread& spread) {
     x.push_back(at);

@@ -1,10 +1,22 @@
-// Tested by tests/experiments/lemmas/lemmas_test.cpp.
+// Tested by tests/experiments/lab/results/claim_test.cpp.
 #include "experiments/lab/results/claim.hpp"
 
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 namespace normlab::lab {
+
+namespace {
+
+std::string allowed_text(const Claim& claim) {
+  if (claim.low == claim.high) return fmt::format("{:.4g}", claim.low);
+  if (std::isinf(claim.low)) return fmt::format("at most {:.4g}", claim.high);
+  return fmt::format("{:.4g} to {:.4g}", claim.low, claim.high);
+}
+
+}  // namespace
 
 double Claim::miss() const {
   if (std::isnan(measured.mean)) return measured.mean;
@@ -16,6 +28,33 @@ bool Claim::holds() const { return miss() <= margin + 4.0 * measured.error; }
 bool proved_claims_hold(const std::vector<Claim>& claims) {
   return std::all_of(claims.begin(), claims.end(),
                      [](const Claim& claim) { return !claim.must_hold || claim.holds(); });
+}
+
+std::string verdict(const Claim& claim) {
+  const double miss = claim.miss();
+  if (!claim.holds()) return fmt::format("does not hold here, by {:.3g}", miss);
+  return miss == 0.0 ? "holds" : fmt::format("holds, {:.2g} off", miss);
+}
+
+Table claims_table(const std::vector<Claim>& claims) {
+  Table table{.key = "claims",
+              .title = "Claims, measured (standard error)",
+              .columns = {{.key = "title", .title = "claim", .above_row = true},
+                          {.key = "statement", .title = "statement", .above_row = true},
+                          {.key = "measured", .title = "measured", .format = ".4f"},
+                          {.key = "claimed", .title = "claimed"},
+                          {.key = "theory", .title = "theory", .format = ".4f"},
+                          {.key = "verdict", .title = "verdict"}}};
+  for (const char* key : {"low", "high", "margin", "must_hold", "miss", "holds"}) {
+    table.columns.push_back({.key = key, .title = key, .shown = Shown::in_json});
+  }
+  for (const Claim& claim : claims) {
+    table.rows.push_back({claim.title, claim.statement, claim.measured, allowed_text(claim),
+                          std::isnan(claim.theory) ? Cell() : Cell(claim.theory), verdict(claim),
+                          claim.low, claim.high, claim.margin, claim.must_hold, claim.miss(),
+                          claim.holds()});
+  }
+  return table;
 }
 
 }  // namespace normlab::lab

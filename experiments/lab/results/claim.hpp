@@ -25,4 +25,10 @@ struct Claim {
 // All claims that must hold do.
 bool proved_claims_hold(const std::vector<Claim>& claims);
 
+// A row for each claim, under the key "claims".
+Table claims_table(const std::vector<Claim>& claims);
+
+// "holds, 0.0003 off".
+std::string verdict(const Claim& claim);
+
 }  // namespace normlab::lab

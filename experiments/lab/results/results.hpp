@@ -32,9 +32,12 @@ struct Results {
   int exit_code = 0;
   std::string exit_message{};
 
+  // Settings that follow from the options, or that stand in place of the option of the same key.
+  // The shell of the program puts the options before them.
+  std::vector<Setting> config{};
+
   // Filled in by the shell of the program.
   std::string experiment{}, command{};
-  std::vector<Setting> config{};
 };
 
 // 80 columns wide where the tables are.

@@ -26,6 +26,7 @@ struct Column {
   std::string meaning{};       // where the title does not say it: what it is, and its unit
   Shown shown = Shown::everywhere;
   bool median_only = false;  // of a Spread, in text: its range would not fit 80 columns
+  bool above_row = false;    // in text: a sentence, on lines of its own before the rest of its row
 };
 
 using Row = std::vector<Cell>;

@@ -49,19 +49,32 @@ std::vector<std::string> column_of(const Table& table, std::size_t index) {
   return texts;
 }
 
+// The sentences above a row, as one: "title: statement".
+std::string sentence_above(const Table& table, const Row& row) {
+  std::string sentence;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    if (!table.columns[i].above_row) continue;
+    sentence += (sentence.empty() ? "" : ": ") + text_of(row[i], table.columns[i]);
+  }
+  return sentence;
+}
+
 std::string text_of(const Table& table) {
   std::vector<std::string> lines(table.rows.size() + 1);
+  const bool sentences = std::any_of(table.columns.begin(), table.columns.end(),
+                                     [](const Column& column) { return column.above_row; });
+  const std::string indent = sentences ? "    " : "";
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    if (!in_text(table.columns[i].shown)) continue;
+    if (!in_text(table.columns[i].shown) || table.columns[i].above_row) continue;
     const std::vector<std::string> column = column_of(table, i);
     for (std::size_t line = 0; line < lines.size(); ++line) {
-      lines[line] += (lines[line].empty() ? "" : "  ") + column[line];
+      lines[line] += (lines[line].empty() ? indent : "  ") + column[line];
     }
   }
   std::string text = table.title.empty() ? "" : table.title + "\n";
-  for (std::string& line : lines) {
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
+  for (std::size_t line = 0; line < lines.size(); ++line) {
+    if (sentences && line > 0) text += wrapped(sentence_above(table, table.rows[line - 1]));
+    text += lines[line].substr(0, lines[line].find_last_not_of(' ') + 1) + "\n";
   }
   return text;
 }
@@ -90,7 +103,7 @@ std::string to_text(const Results& results) {
   text += meanings(results.tables);
   for (const Table& table : results.tables) {
     check_table(table);
-    if (in_text(table.shown)) text += "\n" + text_of(table);
+    if (in_text(table.shown)) text += fmt::format("\n{}", text_of(table));
   }
   return text;
 }

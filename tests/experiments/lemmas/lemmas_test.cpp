@@ -7,14 +7,16 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
-#include "experiments/lemmas/verdict.hpp"
+#include "experiments/lab/report/report.hpp"
 
 using namespace normlab;
+using namespace normlab::lemmas;
+using lab::Claim;
 
 namespace {
 
-LemmaOptions small_run() {
-  LemmaOptions options;
+Options small_run() {
+  Options options;
   options.setting = {.width = 24, .ffn = 24, .tokens = 3, .sequences = 2, .classes = 4};
   options.depths = {1, 3};
   options.widths = {8, 16};
@@ -22,31 +24,31 @@ LemmaOptions small_run() {
   return options;
 }
 
-// One token of one size in each layer, and last gradients as wanted: for claims whose answer is
-// known.
-LemmaResult made_up(double post_size, double pre_slope, double depth_exponent) {
-  LemmaResult result;
-  result.options = small_run();
+// One token of one size in each layer, and last gradients of a known exponent: for claims whose
+// answer is known.
+Measured made_up(double post_size, double pre_slope, double depth_exponent) {
+  Measured result{small_run(), {}};
+  const auto add = [&](Axis axis, Placement placement, std::int64_t layers, std::int64_t width) {
+    for (std::uint64_t seed = 0; seed < 3; ++seed) {
+      result.points.push_back({axis, placement, layers, width, seed});
+      MeanFieldMeasurement& measured = result.points.back().measured;
+      for (std::int64_t l = 1; l <= layers; ++l) {
+        const double size =
+            placement == Placement::post ? post_size : 1.0 + pre_slope * static_cast<double>(l);
+        measured.blocks.push_back({{}, {}, {size, 0.0, 0.0}});
+      }
+      measured.last_sizes = {1.0, 1.0, 1.0, static_cast<double>(seed)};
+      measured.gradients.w2 = {axis == Axis::depth
+                                   ? std::pow(static_cast<double>(layers), 2.0 * depth_exponent)
+                                   : static_cast<double>(width)};
+    }
+  };
   for (Placement placement : {Placement::post, Placement::pre}) {
     for (std::int64_t layers : result.options.depths) {
-      for (std::uint64_t seed = 0; seed < 3; ++seed) {
-        LemmaCell cell{placement, layers, result.options.setting.width, seed};
-        for (std::int64_t l = 1; l <= layers; ++l) {
-          const double size =
-              placement == Placement::post ? post_size : 1.0 + pre_slope * static_cast<double>(l);
-          cell.measured.blocks.push_back({{}, {}, {size, 0.0, 0.0}});
-        }
-        cell.measured.gradients.w2 = {std::pow(static_cast<double>(layers), 2.0 * depth_exponent)};
-        result.by_depth.push_back(cell);
-      }
+      add(Axis::depth, placement, layers, result.options.setting.width);
     }
     for (std::int64_t width : result.options.widths) {
-      for (std::uint64_t seed = 0; seed < 3; ++seed) {
-        LemmaCell cell{placement, kDepthOfWidths, width, seed};
-        cell.measured.gradients.w2 = {static_cast<double>(width)};
-        cell.measured.last_sizes = {1.0, 1.0, 1.0, static_cast<double>(seed)};
-        result.by_width.push_back(cell);
-      }
+      add(Axis::width, placement, kDepthOfWidths, width);
     }
   }
   return result;
@@ -56,27 +58,10 @@ bool close(double got, double expected) { return std::abs(got - expected) < 1e-1
 
 }  // namespace
 
-TEST_CASE("lemmas: a claim holds within its margin and four standard errors, else tells the miss") {
-  Claim claim{.title = "made up", .measured = {1.2, 0.0}, .low = 0.0, .high = 1.0};
-  CHECK(close(claim.miss(), 0.2));
-  CHECK_FALSE(claim.holds());
-  CHECK(verdict_text(claim) == "does not hold here, by 0.2");
-  claim.margin = 0.1;
-  claim.measured.error = 0.03;
-  CHECK(claim.holds());
-  claim.measured.mean = -0.1;
-  CHECK(close(claim.miss(), 0.1));
-  claim.measured = {0.5, 0.0};
-  CHECK(claim.miss() == 0.0);
-  CHECK(verdict_text(claim) == "holds");
-  claim.measured.mean = std::nan("");
-  CHECK_FALSE(claim.holds());
-}
-
 TEST_CASE("lemmas: Lemma 2 is held against every layer, the farthest is told") {
   const std::vector<Claim> right = stream_claims(made_up(1.5, 0.75, 0.0));
   REQUIRE(right.size() == 4);
-  for (const Claim& each : right) CHECK(each.holds());
+  for (const Claim& claim : right) CHECK(claim.holds());
   CHECK(close(right[1].measured.mean, 0.25));  // 0.75 is a quarter of the way from 1/2 to 3/2
   CHECK(close(right[2].measured.mean, 0.25));
   CHECK(right[3].measured.mean == 1.0);
@@ -107,60 +92,60 @@ TEST_CASE("lemmas: delta is the share of tokens farther than epsilon from the me
   CHECK(claims[0].statement.starts_with("at d = 16,"));
 }
 
-TEST_CASE("lemmas: the sizes behind boundedness are those of the last block's tokens") {
-  const LemmaResult result = run_lemmas(small_run(), 1);
-  for (const LemmaCell& cell : result.by_width) {
-    const std::vector<double>& sizes = cell.measured.last_sizes;
+TEST_CASE("lemmas: boundedness is about the sizes of the last block's tokens") {
+  const Measured result = measure(small_run(), {});
+  for (const Point& point : result.points) {
+    const std::vector<double>& sizes = point.measured.last_sizes;
     REQUIRE(sizes.size() == 6);
     double mean = 0.0;
-    for (double each : sizes) mean += each / 6.0;
-    CHECK(close(mean, cell.measured.blocks.back().after_ffn.same));
+    for (double size : sizes) mean += size / 6.0;
+    CHECK(close(mean, point.measured.blocks.back().after_ffn.same));
   }
 }
 
-TEST_CASE("lemmas: Lemmas 1 and 3 hold, and text, JSON and report tell so on any threads") {
-  const LemmaResult result = run_lemmas(small_run(), 1);
-  const LemmaResult parallel = run_lemmas(small_run(), 3);
-  CHECK(text_of(result) == text_of(parallel));
-  std::istringstream lines(text_of(result));
+TEST_CASE("lemmas: Lemmas 1 and 3 hold, and text, JSON and page say so for any number of threads") {
+  const Measured result = measure(small_run(), {});
+  const lab::Results found = results(result),
+                     parallel = results(measure(small_run(), {.threads = 3}));
+  CHECK(lab::to_text(found) == lab::to_text(parallel));
+  std::istringstream lines(lab::to_text(found));
   for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 80);
-  CHECK(json_of(result) == json_of(parallel));
-  for (const Claim& each : relu_claims(small_run())) CHECK(each.holds());
+  CHECK(lab::to_json(found) == lab::to_json(parallel));
+  for (const Claim& claim : relu_claims(small_run())) CHECK(claim.holds());
   const std::vector<Claim> jacobian = jacobian_claims(small_run());
   CHECK(jacobian[0].miss() < 1e-12);
   CHECK(jacobian[1].measured.mean > 1.0);  // |x| is longer than |x - mean|
-  const auto document = nlohmann::json::parse(json_of(result));
-  CHECK(document["claims"].size() == result.claims.size());
-  CHECK(document["by_depth"].size() == 2 * 2 * 3);
-  CHECK(document["claims"][0]["must_hold"] == true);
-  const Report report = report_of(result, "lemmas");
-  CHECK(report.figures.size() == 4);
-  CHECK(report.tables[0].rows.size() == result.claims.size());
-  CHECK(html_of(report, {.program = "no-such-gnuplot"}).find("Theorem 1") != std::string::npos);
+  const auto document = nlohmann::json::parse(lab::to_json(found));
+  CHECK(document["config"]["layers_of_widths"] == kDepthOfWidths);
+  const nlohmann::json& tables = document["tables"];
+  CHECK(tables["claims"].size() == claims(result).size());
+  CHECK(tables["by_depth"].size() == 2 * 2 * 3);
+  CHECK(tables["by_width"][0]["after_ffn"].size() == kDepthOfWidths);
+  CHECK(tables["claims"][0]["must_hold"] == true);
+  CHECK(found.figures.size() == 4);
+  CHECK(lab::to_html(found, {.program = "no-such-gnuplot"}).find("Theorem 1") != std::string::npos);
 }
 
-TEST_CASE("lemmas: only a proved claim that fails is a failure") {
-  LemmaResult result;
-  result.claims = {{.title = "made up", .measured = {1.0, 0.0}, .low = 0.0, .high = 0.0}};
-  CHECK(result.proved_claims_hold());
-  result.claims[0].must_hold = true;
-  CHECK_FALSE(result.proved_claims_hold());
+TEST_CASE("lemmas: a proved claim that does not hold is exit code 1, another one is none") {
+  CHECK(results(made_up(1.5, 0.75, 3.0)).exit_code == 0);  // Theorem 1 read as a law
+  const lab::Results wrong = results(made_up(1.8, 0.75, 3.0));
+  CHECK(wrong.exit_code == 1);
+  CHECK(wrong.exit_message == "a claim that is proved in this setting does not hold");
 }
 
 TEST_CASE("lemmas: options that do not fit are refused before anything is computed") {
-  LemmaOptions options = small_run();
+  Options options = small_run();
   options.seeds = 2;
-  CHECK_THROWS_WITH_AS(check_options(options), doctest::Contains("--seeds: must be at least 3"),
+  CHECK_THROWS_WITH_AS(check(options), doctest::Contains("--seeds: must be at least 3"),
                        std::invalid_argument);
   options = small_run();
   options.depths = {6};
-  CHECK_THROWS_WITH_AS(check_options(options), doctest::Contains("at least two, to fit"),
+  CHECK_THROWS_WITH_AS(check(options), doctest::Contains("at least two, to fit"),
                        std::invalid_argument);
   options = small_run();
   options.widths = {64, 64};
-  CHECK_THROWS_WITH_AS(check_options(options), doctest::Contains("64 twice"),
-                       std::invalid_argument);
+  CHECK_THROWS_WITH_AS(check(options), doctest::Contains("64 twice"), std::invalid_argument);
   options = small_run();
   options.widths = {64, 1'000'000};
-  CHECK_THROWS_AS(check_options(options), std::invalid_argument);
+  CHECK_THROWS_AS(check(options), std::invalid_argument);
 }

@@ -1,0 +1,64 @@
+#include "experiments/lab/results/claim.hpp"
+
+#include <cmath>
+
+#include <doctest/doctest.h>
+
+#include "experiments/lab/results/results.hpp"
+
+using namespace normlab::lab;
+
+namespace {
+
+bool close(double got, double expected) { return std::abs(got - expected) < 1e-12; }
+
+}  // namespace
+
+TEST_CASE("claim: it holds within its margin and four standard errors, else says by how much not") {
+  Claim claim{.title = "made up", .measured = {1.2, 0.0}, .low = 0.0, .high = 1.0};
+  CHECK(close(claim.miss(), 0.2));
+  CHECK_FALSE(claim.holds());
+  CHECK(verdict(claim) == "does not hold here, by 0.2");
+  claim.margin = 0.1;
+  claim.measured.error = 0.03;
+  CHECK(claim.holds());
+  CHECK(verdict(claim) == "holds, 0.2 off");
+  claim.measured.mean = -0.1;
+  CHECK(close(claim.miss(), 0.1));
+  claim.measured = {0.5, 0.0};
+  CHECK(claim.miss() == 0.0);
+  CHECK(verdict(claim) == "holds");
+  claim.measured.mean = std::nan("");
+  CHECK_FALSE(claim.holds());
+}
+
+TEST_CASE("claim: only a proved claim that fails is a failure") {
+  std::vector<Claim> claims{{.title = "made up", .measured = {1.0, 0.0}, .low = 0.0, .high = 0.0}};
+  CHECK(proved_claims_hold(claims));
+  claims[0].must_hold = true;
+  CHECK_FALSE(proved_claims_hold(claims));
+}
+
+TEST_CASE("claim: in a table the statement stands above its numbers") {
+  const Results results{.title = "",
+                        .heading = "made up",
+                        .tables = {claims_table({{.title = "Lemma",
+                                                  .statement = "the number is one",
+                                                  .measured = {1.5, 0.25},
+                                                  .low = 1.0,
+                                                  .high = 1.0},
+                                                 {.title = "Theorem",
+                                                  .statement = "another is small",
+                                                  .measured = {0.25, 0.0},
+                                                  .low = -HUGE_VAL,
+                                                  .high = 3.0,
+                                                  .theory = 0.125}})}};
+  const std::string text = to_text(results);
+  CHECK(text.substr(text.find('\n')) ==
+        "\n\nClaims, measured (standard error)\n"
+        "           measured  claimed    theory  verdict\n"
+        "  Lemma: the number is one\n"
+        "    1.5000 (0.2500)  1               -  holds, 0.5 off\n"
+        "  Theorem: another is small\n"
+        "    0.2500 (0.0000)  at most 3  0.1250  holds\n");
+}
