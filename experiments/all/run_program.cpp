@@ -27,7 +27,7 @@ struct Program {
   const char* name;
   int (*main)(int argc, const char* const* argv);
 };
-constexpr Program kPrograms[] = {{"attention_logits", attention_logits_main},
+constexpr Program kPrograms[] = {{"attention_logits", attention_logits::main},
                                  {"compare_norms", compare_norms::main},
                                  {"discrepancy", discrepancy_main},
                                  {"gradient_flow", gradient_flow_main},

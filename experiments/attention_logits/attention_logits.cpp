@@ -15,9 +15,11 @@
 #include "core/ops/reduce.hpp"
 #include "core/ops/shape_ops.hpp"
 #include "experiments/lab/program/option_checks.hpp"
+#include "experiments/lab/runs/jobs.hpp"
+#include "experiments/untrained/encoder_model.hpp"
 #include "nn/norms/norm_registry.hpp"
 
-namespace normlab {
+namespace normlab::attention_logits {
 
 namespace {
 
@@ -42,7 +44,7 @@ void copy_weights(const MultiheadAttention& from, double scale, MultiheadAttenti
   for (double& weight : in_proj.first(in_proj.size() / 3 * 2)) weight *= scale;
 }
 
-// The largest |q k / sqrt(head width)| of queries and keys (N, T, d) that the attention showed.
+// The largest |q k / sqrt(head width)| of queries and keys (N, T, d) of an attention.
 double largest_logit(const Tensor& query, const Tensor& key, std::int64_t heads, double factor) {
   Tape tape;
   const std::int64_t n = query.shape()[0], t = query.shape()[1], width = query.width() / heads;
@@ -55,7 +57,7 @@ double largest_logit(const Tensor& query, const Tensor& key, std::int64_t heads,
                                     [](double a, double b) { return std::abs(a) < std::abs(b); }));
 }
 
-void measure_weights(const Tensor& weights, AttentionLogitsCell& cell) {
+void measure_weights(const Tensor& weights, Point& point) {
   const std::int64_t keys = weights.width(), queries = weights.numel() / keys;
   double entropy = 0.0;
   std::int64_t one_hot = 0;
@@ -67,18 +69,17 @@ void measure_weights(const Tensor& weights, AttentionLogitsCell& cell) {
     one_hot += *std::max_element(row, row + keys) > kOneHot ? 1 : 0;
   }
   const auto count = static_cast<double>(queries);
-  cell.entropy = entropy / count / std::log(static_cast<double>(keys));
-  cell.one_hot = static_cast<double>(one_hot) / count;
+  point.entropy = entropy / count / std::log(static_cast<double>(keys));
+  point.one_hot = static_cast<double>(one_hot) / count;
 }
 
-void measure(const AttentionLogitsOptions& options, const Tokens& tokens,
-             AttentionLogitsCell& cell) {
+void measure_point(const Options& options, const Tokens& tokens, Point& point) {
   EncoderModel model({.d_model = options.width, .nhead = options.heads}, 1, Placement::pre,
-                     cell.seed);
+                     point.seed);
   Generator overwritten;
   MultiheadAttention attention(options.width, options.heads, overwritten,
-                               attention_options(cell.variant));
-  copy_weights(model.encoder().layers.front()->self_attn, cell.scale, attention);
+                               attention_options(point.variant));
+  copy_weights(model.encoder().layers.front()->self_attn, point.scale, attention);
   Tensor query, key;
   attention.register_hook(
       [&](const std::string& name, const Var& value) {
@@ -90,25 +91,23 @@ void measure(const AttentionLogitsOptions& options, const Tokens& tokens,
   const MultiheadAttention::Result result = attention.attend(layer_norm(x, {options.width}));
   tape.backward(mean(square(result.output)));
   const double head_width = static_cast<double>(options.width / options.heads);
-  cell.largest_logit = largest_logit(query, key, options.heads,
-                                     cell.variant == "cosine" ? 1.0 : 1.0 / std::sqrt(head_width));
-  measure_weights(result.weights, cell);
+  point.largest_logit = largest_logit(
+      query, key, options.heads, point.variant == "cosine" ? 1.0 : 1.0 / std::sqrt(head_width));
+  measure_weights(result.weights, point);
   const auto gradient = attention.in_proj_weight.grad.values();
   double squares = 0.0;
   for (double g : gradient.first(gradient.size() / 3 * 2)) squares += g * g;
-  cell.query_key_gradient = std::sqrt(squares);
+  point.query_key_gradient = std::sqrt(squares);
 }
 
 }  // namespace
 
-bool AttentionLogitsResult::all_finite() const {
-  return std::all_of(cells.begin(), cells.end(), [](const AttentionLogitsCell& each) {
-    return std::isfinite(each.largest_logit) && std::isfinite(each.entropy) &&
-           std::isfinite(each.query_key_gradient);
-  });
+bool Point::all_finite() const {
+  return std::isfinite(largest_logit) && std::isfinite(entropy) &&
+         std::isfinite(query_key_gradient);
 }
 
-std::vector<std::string> attention_variants() {
+std::vector<std::string> known_variants() {
   std::vector<std::string> names{"none", "cosine"};
   for (const NormEntry& entry : nn::norms()) {
     if (entry.properties.token_independent) names.push_back(entry.name);
@@ -116,7 +115,7 @@ std::vector<std::string> attention_variants() {
   return names;
 }
 
-double logit_bound(const AttentionLogitsOptions& options, const std::string& variant) {
+double logit_bound(const Options& options, const std::string& variant) {
   constexpr double kInverseTau = 10.0;
   if (variant == "cosine") return kInverseTau;
   for (const char* of_unit_size : {"layernorm", "rmsnorm", "scalenorm", "convnext"}) {
@@ -127,41 +126,55 @@ double logit_bound(const AttentionLogitsOptions& options, const std::string& var
   return std::numeric_limits<double>::infinity();
 }
 
-void check_options(const AttentionLogitsOptions& options) {
+void check(const Options& options) {
   check_heads(kProgram, options.width, options.heads);
-  check(options.width / options.heads >= 3, kProgram, "--width",
-        "must leave at least 3 numbers per head",
-        [&] { return fmt::format("{} with {} heads", options.width, options.heads); });
+  normlab::check(options.width / options.heads >= 3, kProgram, "--width",
+                 "must leave at least 3 numbers per head",
+                 [&] { return fmt::format("{} with {} heads", options.width, options.heads); });
   check_distinct(kProgram, "--qk-norm", options.variants);
   check_distinct(kProgram, "--scale", options.scales);
   check_distinct(kProgram, "--seeds", options.seeds);
-  const std::vector<std::string> known = attention_variants();
+  const std::vector<std::string> known = known_variants();
   for (const std::string& variant : options.variants) {
-    check(std::find(known.begin(), known.end(), variant) != known.end(), kProgram, "--qk-norm",
-          "must be none, cosine or a norm of single tokens", variant);
+    normlab::check(std::find(known.begin(), known.end(), variant) != known.end(), kProgram,
+                   "--qk-norm", "must be none, cosine or a norm of single tokens", variant);
   }
 }
 
-AttentionLogitsResult run_attention_logits(const AttentionLogitsOptions& options,
-                                           const Digits& digits, int threads,
-                                           const JobProgress& progress) {
-  check_options(options);
-  check(options.images >= 1 && options.images <= digits.size(), kProgram, "--images",
-        fmt::format("must be from 1 to {}", digits.size()),
-        [&] { return std::to_string(options.images); });
-  AttentionLogitsResult result{options, {}};
+Measured measure(const Options& options, const lab::Run& run) {
+  check(options);
+  const Tokens tokens = tokens_of(load_digits().range(0, options.images));
+  Measured measured{options, {}};
   for (const std::string& variant : options.variants) {
     for (double scale : options.scales) {
-      for (std::uint64_t seed : options.seeds) result.cells.push_back({variant, scale, seed});
+      for (std::uint64_t seed : options.seeds) measured.points.push_back({variant, scale, seed});
     }
   }
-  const Tokens tokens = tokens_of(digits.range(0, options.images));
   std::vector<Job> jobs;
-  for (AttentionLogitsCell& cell : result.cells) {
-    jobs.push_back({1.0, [&] { measure(options, tokens, cell); }});
+  for (Point& point : measured.points) {
+    jobs.push_back({1.0, [&] { measure_point(options, tokens, point); }});
   }
-  run_jobs(jobs, threads, progress);
-  return result;
+  run_jobs(jobs, run.threads, run.progress);
+  return measured;
 }
 
-}  // namespace normlab
+std::vector<Summary> summaries(const Measured& measured) {
+  std::vector<Summary> rows;
+  for (const std::string& variant : measured.options.variants) {
+    for (double scale : measured.options.scales) {
+      const auto over_seeds = [&](double Point::*number) {
+        std::vector<double> numbers;
+        for (const Point& point : measured.points) {
+          if (point.variant == variant && point.scale == scale) numbers.push_back(point.*number);
+        }
+        return spread(numbers);
+      };
+      rows.push_back({variant, scale, over_seeds(&Point::largest_logit),
+                      over_seeds(&Point::entropy), over_seeds(&Point::one_hot),
+                      over_seeds(&Point::query_key_gradient)});
+    }
+  }
+  return rows;
+}
+
+}  // namespace normlab::attention_logits

@@ -3,15 +3,16 @@
 #include <string>
 #include <vector>
 
-#include "experiments/lab/runs/jobs.hpp"
-#include "experiments/untrained/encoder_model.hpp"
+#include "experiments/lab/results/results.hpp"
+#include "experiments/lab/runs/run.hpp"
+#include "experiments/lab/stats/statistics.hpp"
 
-namespace normlab {
+namespace normlab::attention_logits {
 
 // What becomes of attention as the query and key weights grow, which is what training did to
 // ViT-22B until attention was close to one-hot (Dehghani et al. 2023, section 3.1): W_Q and W_K are
 // multiplied by a scale, with and without query-key normalization.
-struct AttentionLogitsOptions {
+struct Options {
   std::int64_t width = 64, heads = 4;
   std::int64_t images = 16;
   // "none", "cosine" (Swin V2) or a norm in nn::norms() that reads one token at a time.
@@ -20,7 +21,14 @@ struct AttentionLogitsOptions {
   std::vector<std::uint64_t> seeds{0, 1, 2, 3, 4};
 };
 
-struct AttentionLogitsCell {
+// The variants that an option may name.
+std::vector<std::string> known_variants();
+
+// Throws std::invalid_argument before anything is computed.
+void check(const Options& options);
+
+// The first block's attention of one network, and what was measured of it.
+struct Point {
   std::string variant;
   double scale;
   std::uint64_t seed;
@@ -31,35 +39,33 @@ struct AttentionLogitsCell {
   double entropy = 0.0;
   double one_hot = 0.0;             // share of queries with a key of weight above 0.99
   double query_key_gradient = 0.0;  // norm of d(mean square of the output) / d(W_Q, W_K)
-};
-
-struct AttentionLogitsResult {
-  AttentionLogitsOptions options;
-  std::vector<AttentionLogitsCell> cells;  // by variant, scale, seed
 
   bool all_finite() const;
 };
 
-// The variants that an option may name.
-std::vector<std::string> attention_variants();
+struct Measured {
+  Options options;
+  std::vector<Point> points;  // by variant, scale, seed
+};
+Measured measure(const Options& options, const lab::Run& run);
 
 // No logit of this variant can be larger, whatever the weights, while its norm is as it was built:
 // sqrt(head width) for the norms that bring a token of width d to the size sqrt(d) (layernorm,
 // rmsnorm, scalenorm, convnext), since |q k| <= |q| |k|; 1/tau = 10 for cosine; infinity, which is
 // no bound, for the others.
-double logit_bound(const AttentionLogitsOptions& options, const std::string& variant);
+double logit_bound(const Options& options, const std::string& variant);
 
-// Throws std::invalid_argument before anything is computed.
-void check_options(const AttentionLogitsOptions& options);
+// The points of one variant and scale, over seeds.
+struct Summary {
+  std::string variant;
+  double scale;
+  Spread largest_logit, entropy, one_hot, gradient;
+};
+std::vector<Summary> summaries(const Measured& measured);
 
-AttentionLogitsResult run_attention_logits(const AttentionLogitsOptions& options,
-                                           const Digits& digits, int threads,
-                                           const JobProgress& progress = {});
-
-std::string text_of(const AttentionLogitsResult& result);
-std::string json_of(const AttentionLogitsResult& result);
+lab::Results results(const Measured& measured);
 
 // The program: 0; 1 if a logit is above its bound or a number not finite; 2 for bad usage.
-int attention_logits_main(int argc, const char* const* argv);
+int main(int argc, const char* const* argv);
 
-}  // namespace normlab
+}  // namespace normlab::attention_logits

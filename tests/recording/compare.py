@@ -106,7 +106,7 @@ class Comparison:
         left = {column.path: column for column in new}
         found, homeless = [], []
         for column in old:
-            if any(self._renamed(path) for path, _ in column.leaves):
+            if any(self._renamed(path, leaves) for path, _ in column.leaves):
                 found += self._renamed_column(column, leaves, notes)
             elif column.path in left and self._same_column(column, left[column.path]):
                 del left[column.path]
@@ -136,16 +136,16 @@ class Comparison:
             values = store.sampled(values)
         return all(self._same(a, b) for a, b in zip(old.values(), values))
 
-    def _renamed(self, path):
-        for pattern, replacement in self.renamed:
-            if match := re.fullmatch(pattern, path):
-                return match.expand(replacement)
-        return None
+    def _renamed(self, path, leaves):
+        """Of several lines that match, the first whose new path is there."""
+        names = [match.expand(replacement) for pattern, replacement in self.renamed
+                 if (match := re.fullmatch(pattern, path))]
+        return next((name for name in names if name in leaves), names[0] if names else None)
 
     def _renamed_column(self, column, leaves, notes):
         found = []
         for path, value in column.leaves:
-            now = self._renamed(path) or path
+            now = self._renamed(path, leaves) or path
             if now not in leaves:
                 found.append(f"json: {path} should now be {now}, which is not there")
             elif not self._same(value, leaves[now]):

@@ -5,14 +5,15 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
-#include "experiments/attention_logits/rows.hpp"
+#include "experiments/untrained/encoder_model.hpp"
 
 using namespace normlab;
+using namespace normlab::attention_logits;
 
 namespace {
 
-AttentionLogitsOptions small() {
-  AttentionLogitsOptions options;
+Options small() {
+  Options options;
   options.width = 16;
   options.heads = 2;
   options.images = 3;
@@ -20,14 +21,16 @@ AttentionLogitsOptions small() {
   return options;
 }
 
-std::vector<AttentionLogitsRow> rows(const AttentionLogitsOptions& options) {
-  return rows_of(run_attention_logits(options, load_digits(), 1));
+Measured measured(const Options& options, int threads = 1) {
+  return measure(options, {.threads = threads});
 }
+
+std::vector<Summary> rows(const Options& options) { return summaries(measured(options)); }
 
 }  // namespace
 
 TEST_CASE("attention_logits: without a norm, logits grow with the square of the scale") {
-  AttentionLogitsOptions options = small();
+  Options options = small();
   options.variants = {"none"};
   const auto all = rows(options);
   for (std::size_t i = 1; i < all.size(); ++i) {
@@ -44,23 +47,23 @@ TEST_CASE("attention_logits: without a norm, logits grow with the square of the 
 }
 
 TEST_CASE("attention_logits: every norm of a token, and cosine attention, hold logits off") {
-  AttentionLogitsOptions options = small();
+  Options options = small();
   options.variants = {"layernorm", "rmsnorm", "scalenorm", "convnext", "cosine"};
   options.scales = {4.0, 256.0};
-  const AttentionLogitsResult result = run_attention_logits(options, load_digits(), 2);
-  for (const AttentionLogitsCell& cell : result.cells) {
-    CAPTURE(cell.variant);
-    const double bound = logit_bound(options, cell.variant);
-    CHECK(bound == (cell.variant == "cosine" ? 10.0 : std::sqrt(8.0)));
-    CHECK(cell.largest_logit <= bound * (1.0 + 1e-12));
-    CHECK(cell.largest_logit > 0.3 * bound);
-    CHECK(cell.one_hot < 0.05);
+  const Measured result = measured(options, 2);
+  for (const Point& point : result.points) {
+    CAPTURE(point.variant);
+    const double bound = logit_bound(options, point.variant);
+    CHECK(bound == (point.variant == "cosine" ? 10.0 : std::sqrt(8.0)));
+    CHECK(point.largest_logit <= bound * (1.0 + 1e-12));
+    CHECK(point.largest_logit > 0.3 * bound);
+    CHECK(point.one_hot < 0.05);
   }
-  for (const AttentionLogitsRow& row : rows_of(result)) {  // the same at every scale, but for eps
+  for (const Summary& row : summaries(result)) {  // the same at every scale, but for eps
     CAPTURE(row.variant);
-    CHECK(std::abs(row.entropy.median - rows_of(result)[0].entropy.median) < 0.5);
+    CHECK(std::abs(row.entropy.median - summaries(result)[0].entropy.median) < 0.5);
   }
-  const auto all = rows_of(result);
+  const auto all = summaries(result);
   for (std::size_t i = 0; i + 1 < all.size(); i += 2) {
     CHECK(std::abs(all[i].entropy.median - all[i + 1].entropy.median) < 1e-4);
   }
@@ -68,7 +71,7 @@ TEST_CASE("attention_logits: every norm of a token, and cosine attention, hold l
 
 TEST_CASE("attention_logits: the largest logit by hand, from weights and tokens") {
   // One head of width 4 on one image: logits as plain sums, from the weights that the model draws.
-  AttentionLogitsOptions options = small();
+  Options options = small();
   options.width = 4;
   options.heads = 1;
   options.images = 1;
@@ -102,35 +105,52 @@ TEST_CASE("attention_logits: the largest logit by hand, from weights and tokens"
     }
     for (double weight : weights) entropy -= weight / sum * std::log(weight / sum) / 16.0;
   }
-  const AttentionLogitsCell cell = run_attention_logits(options, load_digits(), 1).cells.at(0);
-  CHECK(std::abs(cell.largest_logit / largest - 1.0) < 1e-12);
-  CHECK(std::abs(cell.entropy / (entropy / std::log(16.0)) - 1.0) < 1e-12);
+  const Point point = measured(options).points.at(0);
+  CHECK(std::abs(point.largest_logit / largest - 1.0) < 1e-12);
+  CHECK(std::abs(point.entropy / (entropy / std::log(16.0)) - 1.0) < 1e-12);
 }
 
 TEST_CASE("attention_logits: text and JSON do not depend on threads, and the page has figures") {
-  const AttentionLogitsResult one = run_attention_logits(small(), load_digits(), 1);
-  const AttentionLogitsResult two = run_attention_logits(small(), load_digits(), 2);
-  CHECK(text_of(one) == text_of(two));
-  CHECK(json_of(one) == json_of(two));
-  const nlohmann::json json = nlohmann::json::parse(json_of(one));
-  CHECK(json["cells"].size() == one.cells.size());
-  CHECK(json["logit_bounds"]["none"] == "inf");
-  const Report report = report_of(one, "attention_logits");
-  CHECK(report.figures.size() == 2);
-  CHECK(report.figures[0].series.size() == 5);  // four variants and the square
-  CHECK(report.tables[0].rows.size() == 20);
+  const Measured one = measured(small(), 1);
+  const Measured two = measured(small(), 2);
+  const lab::Results found = results(one);
+  CHECK(lab::to_text(found) == lab::to_text(results(two)));
+  CHECK(lab::to_json(found) == lab::to_json(results(two)));
+  const nlohmann::json tables = nlohmann::json::parse(lab::to_json(found))["tables"];
+  CHECK(tables["points"].size() == one.points.size());
+  CHECK(tables["summary"].size() == 20);
+  CHECK(tables["logit_bounds"][0]["qk_norm"] == "none");
+  CHECK(tables["logit_bounds"][0]["bound"] == "inf");
+  REQUIRE(found.figures.size() == 2);
+  CHECK(found.figures[0].series.size() == 5);  // four variants and the square
+  CHECK(found.exit_code == 0);
+}
+
+TEST_CASE("attention_logits: a logit above its bound and a number that is none are told") {
+  Options options = small();
+  options.variants = {"layernorm"};
+  options.scales = {2.0};
+  options.seeds = {3};
+  Measured made_up{options, {{"layernorm", 2.0, 3, /*largest_logit=*/2.9}}};
+  lab::Results found = results(made_up);
+  CHECK(found.exit_code == 1);
+  CHECK(found.exit_message == "layernorm at scale 2: a logit of 2.9 is above its bound 2.828");
+  made_up.points[0].largest_logit = 2.8;
+  CHECK(results(made_up).exit_code == 0);
+  made_up.points[0].entropy = std::nan("");
+  CHECK(results(made_up).exit_message == "some numbers are not finite");
 }
 
 TEST_CASE("attention_logits: options that do not fit are refused") {
   const auto refused = [](const auto& change, const char* part) {
-    AttentionLogitsOptions options = small();
+    Options options = small();
     change(options);
-    CHECK_THROWS_WITH_AS(check_options(options), doctest::Contains(part), std::invalid_argument);
+    CHECK_THROWS_WITH_AS(check(options), doctest::Contains(part), std::invalid_argument);
   };
-  refused([](AttentionLogitsOptions& o) { o.heads = 3; }, "--width: must be a positive multiple");
-  refused([](AttentionLogitsOptions& o) { o.heads = 8; }, "must leave at least 3 numbers per head");
-  refused([](AttentionLogitsOptions& o) { o.variants = {"batchnorm"}; },
+  refused([](Options& o) { o.heads = 3; }, "--width: must be a positive multiple");
+  refused([](Options& o) { o.heads = 8; }, "must leave at least 3 numbers per head");
+  refused([](Options& o) { o.variants = {"batchnorm"}; },
           "--qk-norm: must be none, cosine or a norm of single tokens");
-  refused([](AttentionLogitsOptions& o) { o.scales = {}; }, "--scale: must name at least one");
-  refused([](AttentionLogitsOptions& o) { o.seeds = {1, 1}; }, "--seeds: must differ");
+  refused([](Options& o) { o.scales = {}; }, "--scale: must name at least one");
+  refused([](Options& o) { o.seeds = {1, 1}; }, "--seeds: must differ");
 }
