@@ -11,7 +11,9 @@
 namespace normlab {
 
 // The random stream of PyTorch's CPU generator in double precision, bit for bit: the same seed
-// gives the same weights here and there (docs/reproducing.md tells how the stream is built).
+// gives the same weights here and there (docs/reproducing.md tells how the stream is built). One
+// exception: uniform numbers with other bounds than 0 and 1 can differ by one rounding, since
+// PyTorch contracts u (high - low) + low where the processor has FMA.
 //
 // The engine is the 32-bit Mersenne Twister, whose output the C++ standard fixes; the distributions
 // are ours, since the standard leaves theirs to the library. Not for use by two threads at once.
