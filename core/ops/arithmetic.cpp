@@ -69,6 +69,14 @@ Var scale(const Var& x, double factor) {
                 [dx, times_factor](const Tensor& dy) { dx += map(dy, times_factor); });
 }
 
+// Not by the reciprocal, which rounds once more and overflows for a subnormal divisor.
+Var div(const Var& x, double divisor) {
+  const auto over_divisor = [divisor](double value) { return value / divisor; };
+  Adjoint dx(x);
+  return record("div", map(x.value(), over_divisor), {x},
+                [dx, over_divisor](const Tensor& dy) { dx += map(dy, over_divisor); });
+}
+
 Var shift(const Var& x, double term) {
   Adjoint dx(x);
   return record("shift", map(x.value(), [term](double value) { return value + term; }), {x},

@@ -2,8 +2,9 @@
 
 #include "core/tape.hpp"
 
-// + - * / and negation, elementwise with NumPy's broadcasting; a double stands for a scalar
-// constant.
+// + - * / and negation, elementwise. Two Vars broadcast as in NumPy: shapes are aligned at their
+// last axes, and an extent of 1, or a missing axis, is repeated; std::invalid_argument naming the
+// op if they do not fit. A double stands for a scalar constant, and the result has x's shape.
 namespace normlab {
 
 Var add(const Var& a, const Var& b);
@@ -18,13 +19,14 @@ inline Var operator*(const Var& a, const Var& b) { return mul(a, b); }
 inline Var operator/(const Var& a, const Var& b) { return div(a, b); }
 inline Var operator-(const Var& x) { return neg(x); }
 
-// y = factor * x and y = x + term.
+// y = factor * x, y = x / divisor and y = x + term.
 Var scale(const Var& x, double factor);
+Var div(const Var& x, double divisor);
 Var shift(const Var& x, double term);
 
 inline Var operator*(const Var& x, double factor) { return scale(x, factor); }
 inline Var operator*(double factor, const Var& x) { return scale(x, factor); }
-inline Var operator/(const Var& x, double divisor) { return scale(x, 1.0 / divisor); }
+inline Var operator/(const Var& x, double divisor) { return div(x, divisor); }
 inline Var operator+(const Var& x, double term) { return shift(x, term); }
 inline Var operator+(double term, const Var& x) { return shift(x, term); }
 inline Var operator-(const Var& x, double term) { return shift(x, -term); }

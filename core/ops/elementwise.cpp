@@ -67,15 +67,6 @@ Var abs(const Var& x) {
   });
 }
 
-// y = tanh x:  dx = dy * (1 - y^2)
-Var tanh(const Var& x) {
-  Tensor y = map(x.value(), [](double v) { return std::tanh(v); });
-  Adjoint dx(x);
-  return record("tanh", y, {x}, [dx, y](const Tensor& dy) {
-    dx += zip(dy, y, [](double g, double t) { return g * (1.0 - t * t); });
-  });
-}
-
 // y = x inside [low, high]:  dx = dy inside, else 0
 Var clamp(const Var& x, double low, double high) {
   check(low <= high, "clamp", "low", "must not be above high",
@@ -84,15 +75,6 @@ Var clamp(const Var& x, double low, double high) {
   Adjoint dx(x);
   return record("clamp", std::move(y), {x}, [=, value = x.value()](const Tensor& dy) {
     dx += zip(dy, value, [=](double g, double v) { return v < low || v > high ? 0.0 : g; });
-  });
-}
-
-// y = 1 / (1 + e^-x):  dx = dy * y (1 - y)
-Var sigmoid(const Var& x) {
-  Tensor y = map(x.value(), [](double v) { return 1.0 / (1.0 + std::exp(-v)); });
-  Adjoint dx(x);
-  return record("sigmoid", y, {x}, [dx, y](const Tensor& dy) {
-    dx += zip(dy, y, [](double g, double s) { return g * s * (1.0 - s); });
   });
 }
 

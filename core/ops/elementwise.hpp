@@ -2,8 +2,9 @@
 
 #include "core/tape.hpp"
 
-// Functions of one number, applied to every element. A NaN goes in and comes out of every one of
-// them: none hides a divergence (but x^0 is 1 for every x, NaN included, as std::pow has it).
+// Functions of one number, applied to every element; the result has x's shape. NaN stays NaN in all
+// of them, so none hides a divergence (except x^0, which is 1 for every x, NaN included, as in
+// std::pow). Activation functions, sigmoid and tanh among them, are in activation.hpp.
 namespace normlab {
 
 Var exp(const Var& x);
@@ -14,9 +15,8 @@ Var sqrt(const Var& x);
 Var pow(const Var& x, double exponent);
 Var square(const Var& x);
 Var abs(const Var& x);  // derivative at 0: 0
-Var tanh(const Var& x);
-// x limited to [low, high]; the gradient passes where x is inside, ends included. NaN stays NaN.
+// x limited to [low, high]; the gradient passes where x is inside, ends included. Throws
+// std::invalid_argument unless low <= high.
 Var clamp(const Var& x, double low, double high);
-Var sigmoid(const Var& x);
 
 }  // namespace normlab

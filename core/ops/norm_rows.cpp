@@ -1,5 +1,6 @@
 #include "core/ops/norm_rows.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/check.hpp"
@@ -43,8 +44,19 @@ std::vector<Var> present(const Var& x, const std::optional<Var>& weight,
   return inputs;
 }
 
-double reciprocal_root(double mean_square, double scale, double eps) {
-  const double root = scale * std::sqrt(mean_square + eps / scale / scale);
+bool is_ordinary(double mean_square, double eps) {
+  constexpr double kSmallest = 1e-280, kLargest = 1e280;
+  return mean_square + eps > kSmallest && mean_square < kLargest;
+}
+
+double unit_for(double largest) {
+  if (largest == 0.0) return 1.0;
+  constexpr int kFarthest = 1000;  // keeps the unit itself away from the ends of the range
+  return std::ldexp(1.0, -std::clamp(std::ilogb(largest), -kFarthest, kFarthest));
+}
+
+double reciprocal_root(double mean_square, double unit, double eps) {
+  const double root = std::hypot(std::sqrt(mean_square), std::sqrt(eps) * unit);
   return root == 0.0 ? 0.0 : 1.0 / root;
 }
 

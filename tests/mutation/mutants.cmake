@@ -32,7 +32,7 @@ mutant("pow does not lower the exponent"
   [==[std::pow(v, exponent)]==])
 
 mutant("tanh takes 1 - y for 1 - y^2"
-  core/ops/elementwise.cpp core/ops/elementwise.cpp ops/elementwise
+  core/ops/activation.cpp core/ops/activation.cpp ops/activation
   [==[g * (1.0 - t * t)]==]
   [==[g * (1.0 - t)]==])
 
@@ -78,12 +78,12 @@ mutant("index_select overwrites the gradient of a repeated row"
 
 mutant("softmax's dx without the mean"
   core/kernels/row_kernels.hpp core/ops/softmax.cpp ops/softmax
-  [==[dx[i] = y[i] * (dy[i] - mean);]==]
+  [==[dx[i] = y[i] * (dy[i] - y_dot_dy);]==]
   [==[dx[i] = y[i] * dy[i];]==])
 
 mutant("log_softmax's dx without e^y"
   core/ops/softmax.cpp core/ops/softmax.cpp ops/softmax
-  [==[std::exp(y_row[j]) * total]==]
+  [==[std::exp(y[i]) * total]==]
   [==[total / static_cast<double>(n)]==])
 
 mutant("cross_entropy takes the target distribution's sum for 1"
@@ -108,13 +108,13 @@ mutant("layer_norm's dx without - xhat <g xhat>"
 
 mutant("layer_norm's dweight without xhat"
   core/ops/layer_norm.cpp core/ops/layer_norm.cpp ops/layer_norm
-  [==[dweight[i] += dy[i] * ((x[i] - stats.mean) * stats.rstd);]==]
-  [==[dweight[i] += dy[i];]==])
+  [==[return dy_row[i] * row.xhat(x_row[i]);]==]
+  [==[return dy_row[i];]==])
 
 mutant("rms_norm's dx without - xhat <g xhat>"
   core/ops/rms_norm.cpp core/ops/rms_norm.cpp ops/rms_norm
-  [==[r * (dx[i] - x[i] * r * mean_g_xhat)]==]
-  [==[r * dx[i]]==])
+  [==[(dx[i] - stats.xhat(x[i]) * mean_g_xhat)]==]
+  [==[dx[i]]==])
 
 mutant("attention's dQ without the scale"
   core/kernels/attention_head.cpp core/kernels/attention_head.cpp ops/attention

@@ -122,6 +122,18 @@ TEST_CASE("arithmetic: shapes that do not broadcast are refused") {
                 "and (2, 4)");
 }
 
+TEST_CASE("arithmetic: a Var over a number is divided, not multiplied by the reciprocal") {
+  const auto over = [](double x, double divisor) {
+    return evaluate([=](const Vars& in) { return in[0] / divisor; }, {Tensor::scalar(x)},
+                    Tensor::scalar(x));
+  };
+  CHECK(over(5.0, 3.0).value.item() == 5.0 / 3.0);  // 5 * (1 / 3) is the next double
+  CHECK(over(5.0, 3.0).gradients[0].item() == 5.0 / 3.0);
+  CHECK(over(7e-309, 1e-309).value.item() == 7e-309 / 1e-309);
+  CHECK(over(1e-320, 1e-310).value.item() == 1e-320 / 1e-310);  // and not infinite
+  CHECK(over(0.0, 1e-310).value.item() == 0.0);                 // and not 0 * infinity
+}
+
 TEST_CASE("arithmetic: inputs without elements give outputs without elements") {
   for (const BinaryOp& op : kBinaryOps) {
     CAPTURE(op.name);

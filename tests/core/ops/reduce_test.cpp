@@ -102,6 +102,26 @@ TEST_CASE("max: minus infinity is a number like others") {
   CHECK(relative_error(y.gradients[0], Tensor({2}, {2, 2})) == 0.0);
 }
 
+TEST_CASE("reduce: sums of a million terms lose no more digits than short ones") {
+  const Tensor x = Tensor::full({1000000}, 0.1);
+  const Function total = [](const Vars& in) { return sum(in[0]); };
+  const auto is_exact = [](double value) { return std::abs(value / 1e5 - 1.0) <= 1e-15; };
+  CHECK(is_exact(evaluate(total, {x}).value.item()));
+  CHECK(is_exact(evaluate(total, {x.reshaped({1000, 1000})}).value.item()));
+  CHECK(is_exact(evaluate(total, {x.reshaped({500000, 2})}).value.item()));
+  const auto along = [](const Axes& axes) {
+    return [axes](const Vars& in) { return sum(in[0], axes); };
+  };
+  CHECK(is_exact(2.0 * evaluate(along({0}), {x.reshaped({500000, 2})}).value.at({1})));
+  CHECK(is_exact(2.0 * evaluate(along({1}), {x.reshaped({2, 500000})}).value.at({1})));
+  CHECK(is_exact(2.0 * evaluate(along({1}), {x.reshaped({1, 500000, 2})}).value.at({0, 1})));
+  CHECK(std::abs(evaluate([](const Vars& in) { return mean(in[0]); }, {x}).value.item() - 0.1) <=
+        1e-16);
+  Tensor infinite = x;
+  infinite.mutable_data()[77] = std::numeric_limits<double>::infinity();
+  CHECK(evaluate(total, {infinite}).value.item() == std::numeric_limits<double>::infinity());
+}
+
 TEST_CASE("reduce: a wrong axis is refused") {
   Tape tape;
   const Var x = tape.variable(Tensor::zeros({2, 3}));

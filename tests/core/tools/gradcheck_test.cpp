@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 
 #include "core/kernels/map.hpp"
+#include "core/ops/activation.hpp"
 #include "core/ops/arithmetic.hpp"
 #include "core/ops/elementwise.hpp"
 #include "core/ops/layer_norm.hpp"
