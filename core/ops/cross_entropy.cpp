@@ -67,7 +67,7 @@ Targets checked_targets(const Var& logits, std::span<const std::int64_t> targets
 }
 
 bool is_fully_masked(const double* p, std::int64_t classes) {
-  return *std::max_element(p, p + classes) == 0.0;  // softmax_row made zeros of it
+  return std::all_of(p, p + classes, [](double v) { return v == 0.0; });  // by softmax_row
 }
 
 double row_loss(const Targets& targets, std::size_t row, const double* p, const double* logits,

@@ -28,24 +28,27 @@ struct RowStatistics {
   double origin, unit, mean;
   double rstd;
 
-  double deviation(double x) const { return (x - origin) * unit - mean; }
-  double xhat(double x) const { return deviation(x) * rstd; }
+  // Calls f with the function that gives the deviation of an element from the mean, in units.
+  template <typename F>
+  auto with_deviation(F f) const {
+    if (unit == 1.0 && mean == 0.0) return f([o = origin](double x) { return x - o; });
+    return f([o = origin, u = unit, m = mean](double x) { return (x - o) * u - m; });
+  }
 };
 
 RowStatistics extreme_row_statistics(const double* x, std::int64_t n, double eps);
 
 double mean_deviation(const double* x, std::int64_t n, const RowStatistics& stats) {
-  return row_sum(n, [x, stats](std::int64_t i) { return stats.deviation(x[i]); }) /
-         static_cast<double>(n);
+  return stats.with_deviation([=](auto deviation) {
+    return row_sum(n, [=](std::int64_t i) { return deviation(x[i]); }) / static_cast<double>(n);
+  });
 }
 
 double mean_squared_deviation(const double* x, std::int64_t n, const RowStatistics& stats) {
-  return row_sum(n,
-                 [x, stats](std::int64_t i) {
-                   const double deviation = stats.deviation(x[i]);
-                   return deviation * deviation;
-                 }) /
-         static_cast<double>(n);
+  return stats.with_deviation([=](auto deviation) {
+    const auto square = [=](std::int64_t i) { return deviation(x[i]) * deviation(x[i]); };
+    return row_sum(n, square) / static_cast<double>(n);
+  });
 }
 
 // The mean is measured from the row's first element, so a constant row has exactly its own mean;
@@ -66,7 +69,9 @@ RowStatistics row_statistics(const double* x, std::int64_t n, double eps) {
 
 void write_y_row(const double* x, const RowStatistics& stats, const double* weight,
                  const double* bias, double* y, std::int64_t n) {
-  for (std::int64_t i = 0; i < n; ++i) y[i] = stats.xhat(x[i]);
+  stats.with_deviation([=, rstd = stats.rstd](auto deviation) {
+    for (std::int64_t i = 0; i < n; ++i) y[i] = deviation(x[i]) * rstd;
+  });
   if (weight != nullptr) {
     for (std::int64_t i = 0; i < n; ++i) y[i] *= weight[i];
   }
@@ -79,14 +84,22 @@ void write_y_row(const double* x, const RowStatistics& stats, const double* weig
 void write_dx_row(const double* dy, const double* x, const RowStatistics& stats,
                   const double* weight, double* dx, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) dx[i] = weight != nullptr ? dy[i] * weight[i] : dy[i];
-  const double count = static_cast<double>(n);
+  const double count = static_cast<double>(n), rstd = stats.rstd;
   const double mean_g = row_sum(n, [=](std::int64_t i) { return dx[i]; }) / count;
-  const double mean_g_xhat =
-      row_sum(n, [=](std::int64_t i) { return dx[i] * stats.xhat(x[i]); }) / count;
-  for (std::int64_t i = 0; i < n; ++i) {
-    const double xhat = stats.xhat(x[i]);
-    dx[i] = stats.rstd * (dx[i] - mean_g - xhat * mean_g_xhat) * stats.unit;
-  }
+  stats.with_deviation([=](auto deviation) {
+    const auto xhat = [=](std::int64_t i) { return deviation(x[i]) * rstd; };
+    const double mean_g_xhat = row_sum(n, [=](std::int64_t i) { return dx[i] * xhat(i); }) / count;
+    for (std::int64_t i = 0; i < n; ++i) dx[i] = rstd * (dx[i] - mean_g - xhat(i) * mean_g_xhat);
+  });
+  if (stats.unit == 1.0) return;
+  for (std::int64_t i = 0; i < n; ++i) dx[i] *= stats.unit;
+}
+
+void add_dweight_row(const double* dy, const double* x, const RowStatistics& stats,
+                     ColumnSums& dweight) {
+  stats.with_deviation([=, &dweight, rstd = stats.rstd](auto deviation) {
+    dweight.add_row([=](std::int64_t i) { return dy[i] * (deviation(x[i]) * rstd); });
+  });
 }
 
 // For rows whose squared deviations overflow or underflow although the result is ordinary: they are
@@ -129,10 +142,7 @@ Var layer_norm(const Var& x, const Shape& normalized_shape, const std::optional<
                   double* dx_row = to_x.mutable_data();
                   for (const RowStatistics& row : stats) {
                     if (dx) write_dx_row(dy_row, x_row, row, w.data(), dx_row, n);
-                    if (dweight) {
-                      weight_sums.add_row(
-                          [=, &row](std::int64_t i) { return dy_row[i] * row.xhat(x_row[i]); });
-                    }
+                    if (dweight) add_dweight_row(dy_row, x_row, row, weight_sums);
                     x_row += n, dy_row += n, dx_row += n;
                   }
                   weight_sums.finish();

@@ -23,25 +23,28 @@ struct RowStatistics {
   double unit;  // 1, but in rows whose squares overflow or underflow
   double r;     // of the row in units
 
-  double xhat(double x) const { return x * unit * r; }
+  // Calls f with the function that gives xhat of an element.
+  template <typename F>
+  auto with_xhat(F f) const {
+    if (unit == 1.0) return f([factor = r](double x) { return x * factor; });
+    return f([u = unit, factor = r](double x) { return x * u * factor; });
+  }
 };
 
 RowStatistics extreme_row_statistics(const double* x, std::int64_t n, double eps);
 
-double mean_square(const double* x, std::int64_t n, double unit) {
-  return row_sum(n, [x, unit](std::int64_t i) { return (x[i] * unit) * (x[i] * unit); }) /
-         static_cast<double>(n);
-}
-
 RowStatistics row_statistics(const double* x, std::int64_t n, double eps) {
-  const double square = mean_square(x, n, 1.0);
-  if (!is_ordinary(square, eps)) return extreme_row_statistics(x, n, eps);
-  return {1.0, 1.0 / std::sqrt(square + eps)};
+  const auto square = [x](std::int64_t i) { return x[i] * x[i]; };
+  const double mean_square = row_sum(n, square) / static_cast<double>(n);
+  if (!is_ordinary(mean_square, eps)) return extreme_row_statistics(x, n, eps);
+  return {1.0, 1.0 / std::sqrt(mean_square + eps)};
 }
 
 void write_y_row(const double* x, RowStatistics stats, const double* weight, double* y,
                  std::int64_t n) {
-  for (std::int64_t i = 0; i < n; ++i) y[i] = stats.xhat(x[i]);
+  stats.with_xhat([=](auto xhat) {
+    for (std::int64_t i = 0; i < n; ++i) y[i] = xhat(x[i]);
+  });
   if (weight != nullptr) {
     for (std::int64_t i = 0; i < n; ++i) y[i] *= weight[i];
   }
@@ -51,11 +54,19 @@ void write_y_row(const double* x, RowStatistics stats, const double* weight, dou
 void write_dx_row(const double* dy, const double* x, RowStatistics stats, const double* weight,
                   double* dx, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) dx[i] = weight != nullptr ? dy[i] * weight[i] : dy[i];
-  const double mean_g_xhat =
-      row_sum(n, [=](std::int64_t i) { return dx[i] * stats.xhat(x[i]); }) / static_cast<double>(n);
-  for (std::int64_t i = 0; i < n; ++i) {
-    dx[i] = stats.r * (dx[i] - stats.xhat(x[i]) * mean_g_xhat) * stats.unit;
-  }
+  stats.with_xhat([=](auto xhat) {
+    const double mean_g_xhat =
+        row_sum(n, [=](std::int64_t i) { return dx[i] * xhat(x[i]); }) / static_cast<double>(n);
+    for (std::int64_t i = 0; i < n; ++i) dx[i] = stats.r * (dx[i] - xhat(x[i]) * mean_g_xhat);
+  });
+  if (stats.unit == 1.0) return;
+  for (std::int64_t i = 0; i < n; ++i) dx[i] *= stats.unit;
+}
+
+void add_dweight_row(const double* dy, const double* x, RowStatistics stats, ColumnSums& dweight) {
+  stats.with_xhat([=, &dweight](auto xhat) {
+    dweight.add_row([=](std::int64_t i) { return dy[i] * xhat(x[i]); });
+  });
 }
 
 // For rows whose squares overflow or underflow although the result is ordinary.
@@ -63,7 +74,8 @@ RowStatistics extreme_row_statistics(const double* x, std::int64_t n, double eps
   double largest = 0.0;
   for (std::int64_t i = 0; i < n; ++i) largest = std::max(largest, std::abs(x[i]));
   const double unit = unit_for(largest);
-  return {unit, reciprocal_root(mean_square(x, n, unit), unit, eps)};
+  const auto square = [=](std::int64_t i) { return (x[i] * unit) * (x[i] * unit); };
+  return {unit, reciprocal_root(row_sum(n, square) / static_cast<double>(n), unit, eps)};
 }
 
 }  // namespace
@@ -94,10 +106,7 @@ Var rms_norm(const Var& x, const Shape& normalized_shape, const std::optional<Va
         double* dx_row = to_x.mutable_data();
         for (const RowStatistics& row : stats) {
           if (dx) write_dx_row(dy_row, x_row, row, w.data(), dx_row, n);
-          if (dweight) {
-            weight_sums.add_row(
-                [=, &row](std::int64_t i) { return dy_row[i] * row.xhat(x_row[i]); });
-          }
+          if (dweight) add_dweight_row(dy_row, x_row, row, weight_sums);
           x_row += n, dy_row += n, dx_row += n;
         }
         weight_sums.finish();

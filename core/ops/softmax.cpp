@@ -31,7 +31,7 @@ void log_softmax_row(const double* x, double* y, std::int64_t n) {
 }
 
 void log_softmax_row_backward(const double* y, const double* dy, double* dx, std::int64_t n) {
-  if (n > 0 && *std::max_element(y, y + n) == -kInfinity) {  // the slice was fully masked
+  if (std::all_of(y, y + n, [](double v) { return v == -kInfinity; })) {  // fully masked
     std::fill_n(dx, n, 0.0);
     return;
   }

@@ -93,27 +93,27 @@ mutant("cross_entropy takes the target distribution's sum for 1"
 
 mutant("layer_norm's dx without - <g>"
   core/ops/layer_norm.cpp core/ops/layer_norm.cpp ops/layer_norm
-  [==[(dx[i] - mean_g - xhat * mean_g_xhat)]==]
-  [==[(dx[i] - xhat * mean_g_xhat)]==])
+  [==[(dx[i] - mean_g - xhat(i) * mean_g_xhat)]==]
+  [==[(dx[i] - xhat(i) * mean_g_xhat)]==])
 
 mutant("layer_norm's dx with <g> subtracted twice"
   core/ops/layer_norm.cpp core/ops/layer_norm.cpp ops/layer_norm
-  [==[(dx[i] - mean_g - xhat * mean_g_xhat)]==]
-  [==[(dx[i] - 2.0 * mean_g - xhat * mean_g_xhat)]==])
+  [==[(dx[i] - mean_g - xhat(i) * mean_g_xhat)]==]
+  [==[(dx[i] - 2.0 * mean_g - xhat(i) * mean_g_xhat)]==])
 
 mutant("layer_norm's dx without - xhat <g xhat>"
   core/ops/layer_norm.cpp core/ops/layer_norm.cpp ops/layer_norm
-  [==[(dx[i] - mean_g - xhat * mean_g_xhat)]==]
+  [==[(dx[i] - mean_g - xhat(i) * mean_g_xhat)]==]
   [==[(dx[i] - mean_g)]==])
 
 mutant("layer_norm's dweight without xhat"
   core/ops/layer_norm.cpp core/ops/layer_norm.cpp ops/layer_norm
-  [==[return dy_row[i] * row.xhat(x_row[i]);]==]
-  [==[return dy_row[i];]==])
+  [==[return dy[i] * (deviation(x[i]) * rstd);]==]
+  [==[return dy[i];]==])
 
 mutant("rms_norm's dx without - xhat <g xhat>"
   core/ops/rms_norm.cpp core/ops/rms_norm.cpp ops/rms_norm
-  [==[(dx[i] - stats.xhat(x[i]) * mean_g_xhat)]==]
+  [==[(dx[i] - xhat(x[i]) * mean_g_xhat)]==]
   [==[dx[i]]==])
 
 mutant("attention's dQ without the scale"
