@@ -35,12 +35,14 @@ class ColumnSums {
   // sums[j] += f(j) for every column j.
   template <std::invocable<std::int64_t> F>
   void add_row(F f) {
+    double* sums = sums_;
+    const std::int64_t width = width_;
     if (lost_.empty()) {
-      for (std::int64_t j = 0; j < width_; ++j) sums_[j] += f(j);
+      for (std::int64_t j = 0; j < width; ++j) sums[j] += f(j);
       return;
     }
     double* lost = lost_.data();
-    for (std::int64_t j = 0; j < width_; ++j) add_compensated(f(j), sums_[j], lost[j]);
+    for (std::int64_t j = 0; j < width; ++j) add_compensated(f(j), sums[j], lost[j]);
   }
 
   // To be called once, after the last row.

@@ -28,39 +28,48 @@ struct RowStatistics {
   double origin, unit, mean;
   double rstd;
 
-  // Calls f with the function that gives the deviation of an element from the mean, in units.
+  // The deviation of an element from the mean, in units: for ordinary rows, and for every row.
+  auto plain_deviation() const {
+    return [o = origin](double x) { return x - o; };
+  }
+  auto scaled_deviation() const {
+    return [o = origin, u = unit, m = mean](double x) { return (x - o) * u - m; };
+  }
+
+  // Calls f with the one that the row needs.
   template <typename F>
-  auto with_deviation(F f) const {
-    if (unit == 1.0 && mean == 0.0) return f([o = origin](double x) { return x - o; });
-    return f([o = origin, u = unit, m = mean](double x) { return (x - o) * u - m; });
+  void with_deviation(F f) const {
+    if (unit == 1.0 && mean == 0.0) {
+      f(plain_deviation());
+    } else {
+      f(scaled_deviation());
+    }
   }
 };
 
 RowStatistics extreme_row_statistics(const double* x, std::int64_t n, double eps);
 
-double mean_deviation(const double* x, std::int64_t n, const RowStatistics& stats) {
-  return stats.with_deviation([=](auto deviation) {
-    return row_sum(n, [=](std::int64_t i) { return deviation(x[i]); }) / static_cast<double>(n);
-  });
+template <typename Deviation>
+double mean_deviation(const double* x, std::int64_t n, Deviation deviation) {
+  return row_sum(n, [=](std::int64_t i) { return deviation(x[i]); }) / static_cast<double>(n);
 }
 
-double mean_squared_deviation(const double* x, std::int64_t n, const RowStatistics& stats) {
-  return stats.with_deviation([=](auto deviation) {
-    const auto square = [=](std::int64_t i) { return deviation(x[i]) * deviation(x[i]); };
-    return row_sum(n, square) / static_cast<double>(n);
-  });
+template <typename Deviation>
+double mean_squared_deviation(const double* x, std::int64_t n, Deviation deviation) {
+  const auto square = [=](std::int64_t i) { return deviation(x[i]) * deviation(x[i]); };
+  return row_sum(n, square) / static_cast<double>(n);
 }
 
 // The mean is measured from the row's first element, so a constant row has exactly its own mean;
 // otherwise a rounding residue would be blown up at eps = 0.
 RowStatistics row_statistics(const double* x, std::int64_t n, double eps) {
   RowStatistics stats{x[0], 1.0, 0.0, 0.0};
-  stats.origin += mean_deviation(x, n, stats);
-  double variance = mean_squared_deviation(x, n, stats);
+  stats.origin += mean_deviation(x, n, stats.plain_deviation());
+  double variance = mean_squared_deviation(x, n, stats.plain_deviation());
   // Up to 16 standard deviations from zero, rounding the mean costs no more than rounding xhat.
   if (stats.origin * stats.origin > 256.0 * variance) {
-    stats.mean = mean_deviation(x, n, stats);
-    variance = mean_squared_deviation(x, n, stats);
+    stats.mean = mean_deviation(x, n, stats.plain_deviation());
+    variance = mean_squared_deviation(x, n, stats.scaled_deviation());
   }
   if (!is_ordinary(variance, eps)) return extreme_row_statistics(x, n, eps);
   stats.rstd = 1.0 / std::sqrt(variance + eps);
@@ -108,8 +117,9 @@ RowStatistics extreme_row_statistics(const double* x, std::int64_t n, double eps
   double largest = 0.0;
   for (std::int64_t i = 0; i < n; ++i) largest = std::max(largest, std::abs(x[i] - x[0]));
   RowStatistics stats{x[0], unit_for(largest), 0.0, 0.0};
-  stats.mean = mean_deviation(x, n, stats);
-  stats.rstd = reciprocal_root(mean_squared_deviation(x, n, stats), stats.unit, eps);
+  stats.mean = mean_deviation(x, n, stats.scaled_deviation());
+  const double variance = mean_squared_deviation(x, n, stats.scaled_deviation());
+  stats.rstd = reciprocal_root(variance, stats.unit, eps);
   return stats;
 }
 
@@ -123,12 +133,12 @@ Var layer_norm(const Var& x, const Shape& normalized_shape, const std::optional<
   const double* b = bias ? bias->value().data() : nullptr;
   Tensor y = Tensor::uninitialized(x.shape());
   double* out = y.mutable_data();
-  std::vector<RowStatistics> stats;
-  stats.reserve(static_cast<std::size_t>(rows.count));
+  std::vector<RowStatistics> stats(static_cast<std::size_t>(rows.count));
   for (std::int64_t row = 0; row < rows.count; ++row) {
     const double* x_row = x_value.data() + row * n;
-    stats.push_back(row_statistics(x_row, n, eps));
-    write_y_row(x_row, stats.back(), w.data(), b, out + row * n, n);
+    RowStatistics& of_row = stats[static_cast<std::size_t>(row)];
+    of_row = row_statistics(x_row, n, eps);
+    write_y_row(x_row, of_row, w.data(), b, out + row * n, n);
   }
 
   Adjoint dx(x), dweight(weight), dbias(bias);

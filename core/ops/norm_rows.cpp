@@ -44,11 +44,6 @@ std::vector<Var> present(const Var& x, const std::optional<Var>& weight,
   return inputs;
 }
 
-bool is_ordinary(double mean_square, double eps) {
-  constexpr double kSmallest = 1e-280, kLargest = 1e280;
-  return mean_square + eps > kSmallest && mean_square < kLargest;
-}
-
 double unit_for(double largest) {
   if (largest == 0.0) return 1.0;
   constexpr int kFarthest = 1000;  // keeps the unit itself away from the ends of the range

@@ -27,7 +27,10 @@ std::vector<Var> present(const Var& x, const std::optional<Var>& weight,
 // Whether 1 / sqrt(mean_square + eps) can be computed as it stands. Otherwise the squares
 // overflowed or lost digits by underflow (or a NaN is among them), and the row has to be measured
 // in another unit.
-bool is_ordinary(double mean_square, double eps);
+inline bool is_ordinary(double mean_square, double eps) {
+  constexpr double kSmallest = 1e-280, kLargest = 1e280;
+  return mean_square + eps > kSmallest && mean_square < kLargest;
+}
 
 // A power of two: in this unit, the largest element of the row is about 1.
 double unit_for(double largest);

@@ -87,12 +87,12 @@ Var rms_norm(const Var& x, const Shape& normalized_shape, const std::optional<Va
   const Tensor x_value = x.value(), w = weight ? weight->value() : Tensor();
   Tensor y = Tensor::uninitialized(x.shape());
   double* out = y.mutable_data();
-  std::vector<RowStatistics> stats;
-  stats.reserve(static_cast<std::size_t>(rows.count));
+  std::vector<RowStatistics> stats(static_cast<std::size_t>(rows.count));
   for (std::int64_t row = 0; row < rows.count; ++row) {
     const double* x_row = x_value.data() + row * n;
-    stats.push_back(row_statistics(x_row, n, eps));
-    write_y_row(x_row, stats.back(), w.data(), out + row * n, n);
+    RowStatistics& of_row = stats[static_cast<std::size_t>(row)];
+    of_row = row_statistics(x_row, n, eps);
+    write_y_row(x_row, of_row, w.data(), out + row * n, n);
   }
 
   Adjoint dx(x), dweight(weight);
