@@ -16,7 +16,7 @@ double logistic(double v) { return 1.0 / (1.0 + std::exp(-v)); }
 
 }  // namespace
 
-// dx = dy where x > 0. The gate can be read off y, so x need not be kept. `v <= 0` is false for
+// dx = dy where x > 0. The gate can be read off y, so x need not be saved. `v <= 0` is false for
 // NaN, which therefore passes through.
 Var relu(const Var& x) {
   Tensor y = map(x.value(), [](double v) { return v <= 0.0 ? 0.0 : v; });

@@ -1,7 +1,7 @@
 // P = softmax(scale Q K^T + mask),  O = P V; the arithmetic of one head, forward and backward, is
 // in attention_head.cpp. Here: where each head lies in its tensor, and the loop over heads. Saved:
-// P, which the backward needs, and the inputs. Tested by tests/core/ops/attention_test.cpp, against
-// its composition from primitive ops too.
+// P, which the backward needs, and the inputs. Tested by tests/core/ops/attention_test.cpp, also
+// against its composition from primitive ops.
 #include "core/ops/attention.hpp"
 
 #include <cmath>
@@ -112,14 +112,14 @@ void for_each_head(const Problem& problem, F f) {
   }
 }
 
-// Gradients of the op's inputs; an input that needs none has no tensor.
-std::vector<Tensor> input_gradients(const Saved& saved, const std::vector<Adjoint>& wanted,
+// Gradients of the op's inputs, undefined for an input that needs none.
+std::vector<Tensor> input_gradients(const Saved& saved, const std::vector<Adjoint>& adjoints,
                                     const Tensor& dout) {
   const Problem& problem = saved.problem;
-  std::vector<Tensor> gradients(wanted.size());
-  std::vector<double*> data(wanted.size(), nullptr);
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    if (!wanted[i]) continue;
+  std::vector<Tensor> gradients(adjoints.size());
+  std::vector<double*> data(adjoints.size(), nullptr);
+  for (std::size_t i = 0; i < adjoints.size(); ++i) {
+    if (!adjoints[i]) continue;
     gradients[i] = Tensor::uninitialized(saved.inputs[i].shape());
     data[i] = gradients[i].mutable_data();
   }

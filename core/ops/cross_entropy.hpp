@@ -14,7 +14,7 @@ struct CrossEntropyOptions {
   Reduction reduction = Reduction::mean;
   double label_smoothing = 0.0;      // in [0, 1]
   std::int64_t ignore_index = -100;  // targets with this value count for nothing; any integer
-  Tensor weight{};                   // one factor per class, (classes); none: all 1
+  Tensor weight{};                   // one factor per class, (classes); undefined: all 1
 };
 
 // -ln softmax(logits)[target] for each row. logits (..., classes): the last axis holds the classes;

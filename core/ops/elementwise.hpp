@@ -9,8 +9,8 @@ namespace normlab {
 
 Var exp(const Var& x);
 Var log(const Var& x);
-// Derivative at 0: 0 by convention (the true one is infinite), so that a norm at zero has gradient
-// 0.
+// Derivative at 0: 0 by convention (the true one is infinite), which gives a norm at zero the
+// gradient 0.
 Var sqrt(const Var& x);
 Var pow(const Var& x, double exponent);
 Var square(const Var& x);

@@ -36,7 +36,7 @@ inline bool is_ordinary(double mean_square, double eps) {
 double unit_for(double largest);
 
 // 1 / sqrt(mean_square + eps * unit^2), without forming the square, for a mean square in units.
-// 0 for a row without spread at eps = 0, so that it is mapped to 0 rather than to 0/0.
+// 0 for a row without spread at eps = 0, which maps it to 0 rather than to 0/0.
 double reciprocal_root(double mean_square, double unit, double eps);
 
 }  // namespace normlab

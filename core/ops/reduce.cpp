@@ -1,5 +1,5 @@
-// Every reduction goes to the shape in which the reduced axes have extent 1, from which
-// broadcasting leads back to x.
+// Every reduction has a result in which the reduced axes have extent 1; broadcasting it gives x's
+// shape again.
 //   y = sum x:   dx = dy repeated
 //   y = mean x:  dx = dy / count, repeated
 //   y = max x:   dx = dy / ties where x equals y, else 0
@@ -44,7 +44,7 @@ Reduction plan(const std::string& op, const Shape& shape, const Axes& axes, bool
   return reduction;
 }
 
-// x (any shape `kept` broadcasts to) times a factor.
+// dy times a factor, broadcast to `shape`.
 Tensor repeat(const Tensor& dy, const Shape& kept, const Shape& shape, double factor) {
   return broadcast_zip("repeat", dy.reshaped(kept), Tensor::uninitialized(shape),
                        [factor](double g, double) { return factor * g; });
