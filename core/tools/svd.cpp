@@ -2,8 +2,8 @@
 // other. Then A V = U S: the columns' lengths are the singular values, and the rotations together
 // are V.
 //
-// Not LAPACK's dgesvd or dgesdd, whose error is relative to the largest singular value: of a 40 x 40
-// matrix whose columns span 8 orders of magnitude, in mixed order, they give the small singular
+// Not LAPACK's dgesvd or dgesdd, whose error is relative to the largest singular value: of a 40 x
+// 40 matrix whose columns span 8 orders of magnitude, in mixed order, they give the small singular
 // values to 5e-10 (16 orders: 2e-3 and no digit), and this to 5e-15.
 // Tested by tests/core/tools/svd_test.cpp.
 #include "core/tools/svd.hpp"
