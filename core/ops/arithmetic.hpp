@@ -13,6 +13,14 @@ Var mul(const Var& a, const Var& b);
 Var div(const Var& a, const Var& b);
 Var neg(const Var& x);
 
+// base^exponent. The exponent's gradient is 0 where the base is 0 and the exponent is not negative,
+// and NaN where the base is negative.
+Var pow(const Var& base, const Var& exponent);
+// a where the condition is 1, b where it is 0, all three broadcast; std::invalid_argument for other
+// numbers in the condition. What is not selected is not read, forward or backward: NaN in it goes
+// nowhere, and its gradient is exactly 0.
+Var where(const Tensor& condition, const Var& a, const Var& b);
+
 inline Var operator+(const Var& a, const Var& b) { return add(a, b); }
 inline Var operator-(const Var& a, const Var& b) { return sub(a, b); }
 inline Var operator*(const Var& a, const Var& b) { return mul(a, b); }

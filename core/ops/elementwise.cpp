@@ -3,6 +3,7 @@
 #include "core/ops/elementwise.hpp"
 
 #include <cmath>
+#include <numbers>
 
 #include <fmt/format.h>
 
@@ -56,6 +57,18 @@ Var square(const Var& x) {
     dx += zip(dy, value, [](double g, double v) { return g * 2.0 * v; });
   });
 }
+
+// y = erf x:  dx = dy * 2 / sqrt(pi) e^(-x^2)
+Var erf(const Var& x) {
+  Tensor y = map(x.value(), [](double v) { return std::erf(v); });
+  Adjoint dx(x);
+  return record("erf", std::move(y), {x}, [dx, value = x.value()](const Tensor& dy) {
+    constexpr double kSlopeAt0 = 2.0 * std::numbers::inv_sqrtpi;
+    dx += zip(dy, value, [](double g, double v) { return g * kSlopeAt0 * std::exp(-v * v); });
+  });
+}
+
+Var detach(const Var& x) { return x.tape().constant(x.value()); }
 
 // y = |x|:  dx = dy * sign(x)
 Var abs(const Var& x) {

@@ -14,9 +14,14 @@ Var log(const Var& x);
 Var sqrt(const Var& x);
 Var pow(const Var& x, double exponent);
 Var square(const Var& x);
+// 2 / sqrt(pi) times the integral of e^(-t^2) from 0 to x.
+Var erf(const Var& x);
 Var abs(const Var& x);  // derivative at 0: 0
 // x limited to [low, high]; the gradient passes where x is inside, ends included. Throws
 // std::invalid_argument unless low <= high.
 Var clamp(const Var& x, double low, double high);
+
+// The same values as a constant: no gradient flows through it to x.
+Var detach(const Var& x);
 
 }  // namespace normlab

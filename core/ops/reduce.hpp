@@ -19,4 +19,7 @@ Var mean(const Var& x, const Axes& axes = {}, bool keepdim = false);
 // in PyTorch's amax. The maximum of no elements is refused: std::invalid_argument.
 Var max(const Var& x, const Axes& axes = {}, bool keepdim = false);
 
+// Running sums along one axis, in x's shape: element i is x_0 + ... + x_i.
+Var cumsum(const Var& x, std::int64_t axis);
+
 }  // namespace normlab

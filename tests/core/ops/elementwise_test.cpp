@@ -118,6 +118,27 @@ TEST_CASE("clamp: limits values and passes the gradient inside and at the ends")
   check_refused([&] { clamp(x, 2.0, 1.0); }, "[clamp] low: must not be above high, got 2 and 1");
 }
 
+TEST_CASE("elementwise: erf has the values and the slope of the normal distribution") {
+  const Function f = [](const Vars& in) { return erf(in[0]); };
+  for (const Shape& shape : {Shape{}, Shape{3}, Shape{2, 3}}) check_backward(f, {random(shape)});
+  check_empty(f, {Tensor::zeros({0, 5})}, {0, 5});
+  const Evaluation y = evaluate(f, {Tensor({3}, {0.0, 0.5, -1.0})}, Tensor::ones({3}));
+  CHECK(relative_error(y.value, Tensor({3}, {0.0, 0.5204998778130465, -0.8427007929497149})) <=
+        1e-15);
+  CHECK(relative_error(y.gradients[0], Tensor({3}, {1.1283791670955126, 0.8787825789354448,
+                                                    0.41510749742059477})) <= 1e-15);
+}
+
+TEST_CASE("elementwise: detach keeps the values and stops the gradient") {
+  Tape tape;
+  const Var x = tape.variable(Tensor({2}, {2, 3}));
+  const Var fixed = detach(square(x));
+  CHECK(fixed.value().at({1}) == 9.0);
+  CHECK_FALSE(fixed.needs_grad());
+  tape.backward(fixed * x, Tensor::ones({2}));
+  CHECK(relative_error(x.grad(), Tensor({2}, {4, 9})) == 0.0);
+}
+
 TEST_CASE("elementwise: inputs without elements give outputs without elements") {
   for (const UnaryOp& op : kUnaryOps) {
     check_empty(op.of_one(), {Tensor::zeros({0, 5, 8})}, {0, 5, 8});

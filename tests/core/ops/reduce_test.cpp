@@ -122,6 +122,20 @@ TEST_CASE("reduce: sums of a million terms lose no more digits than short ones")
   CHECK(evaluate(total, {infinite}).value.item() == std::numeric_limits<double>::infinity());
 }
 
+TEST_CASE("cumsum: running sums along every axis, and gradients against differences") {
+  const Function along_0 = [](const Vars& in) { return cumsum(in[0], 0); };
+  const Evaluation y = evaluate(along_0, {Tensor({2, 2}, {1, 2, 3, 4})}, Tensor::ones({2, 2}));
+  CHECK(relative_error(y.value, Tensor({2, 2}, {1, 2, 4, 6})) == 0.0);
+  CHECK(relative_error(y.gradients[0], Tensor({2, 2}, {2, 2, 1, 1})) == 0.0);
+  for (std::int64_t axis : {0, 1, -1}) {
+    const Function f = [axis](const Vars& in) { return cumsum(in[0], axis); };
+    check_backward(f, {random({2, 3, 4})});
+    check_empty(f, {Tensor::zeros({0, 5, 8})}, {0, 5, 8});
+  }
+  Tape tape;
+  check_refused([&] { cumsum(tape.variable(Tensor::scalar(1)), 0); }, "[cumsum] axis: ");
+}
+
 TEST_CASE("reduce: a wrong axis is refused") {
   Tape tape;
   const Var x = tape.variable(Tensor::zeros({2, 3}));
