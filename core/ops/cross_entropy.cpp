@@ -74,13 +74,13 @@ double row_loss(const Targets& targets, std::size_t row, const double* p, const 
                 std::int64_t classes) {
   // ln p from the distance to the largest logit, since p itself may have underflowed to 0.
   const auto top = std::max_element(p, p + classes) - p;
-  // Next to 1, p has lost the digits of 1 - p.
-  const double log_top =
-      p[top] > 0.9 ? -log_sum_exp_row(logits, logits[top], classes) : std::log(p[top]);
+  const double log_top = std::log(p[top]);
   const bool fully_masked = is_fully_masked(p, classes);
   return row_sum(classes, [&](std::int64_t c) {
     const double q = targets.q(row, c);
     if (q == 0.0) return 0.0;
+    // Next to 1, p has lost the digits of 1 - p, of which the loss of the top class consists.
+    if (c == top && p[top] > 0.9) return q * log_sum_exp_row(logits, logits[top], classes);
     return fully_masked ? q * kInfinity : q * ((logits[top] - logits[c]) - log_top);
   });
 }
