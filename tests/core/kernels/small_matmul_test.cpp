@@ -20,7 +20,7 @@ constexpr std::int64_t kLargest = 20, kStride = kLargest + 3;
 constexpr double kFactor = -0.75, kUntouched = 123.0;
 
 struct Comparison {
-  double error = 0.0;    // largest difference to gemm, over k (the terms are of size 1)
+  double error = 0.0;         // largest difference to gemm, over k (the terms are of size 1)
   bool gap_untouched = true;  // nothing was written beyond C's rows and columns
 };
 
