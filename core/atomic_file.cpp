@@ -1,12 +1,15 @@
 // Tested by tests/core/atomic_file_test.cpp.
 #include "core/atomic_file.hpp"
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,53 +24,106 @@ namespace {
             "name a file in an existing folder that you may write to");
 }
 
-// A file descriptor that is closed at the end, and a file that is removed unless it was kept.
-class TemporaryFile {
+// Calls f again for as long as a signal interrupts it. A negative result is an error, in errno.
+template <typename F>
+auto retried(F f) {
+  auto result = f();
+  while (result < 0 && errno == EINTR) result = f();
+  return result;
+}
+
+// A descriptor that is closed at the end. Errors name `path`.
+class OpenFile {
  public:
-  TemporaryFile(std::string path, std::string final_path)
-      : path_(std::move(path)), final_path_(std::move(final_path)) {
-    descriptor_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (descriptor_ < 0) fail_writing(final_path_, errno);
+  OpenFile(int descriptor, std::string path) : descriptor_(descriptor), path_(std::move(path)) {}
+  ~OpenFile() {
+    if (descriptor_ >= 0) ::close(descriptor_);
   }
-  ~TemporaryFile() {
-    if (descriptor_ >= 0) close(descriptor_);
-    if (!kept_) std::remove(path_.c_str());
-  }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+
+  int descriptor() const { return descriptor_; }
 
   void write(std::string_view text) {
     while (!text.empty()) {
-      const ssize_t written = ::write(descriptor_, text.data(), text.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) fail_writing(final_path_, errno);
+      const ssize_t written =
+          retried([&] { return ::write(descriptor_, text.data(), text.size()); });
+      if (written < 0) fail_writing(path_, errno);
+      if (written == 0) fail_writing(path_, ENOSPC);
       text.remove_prefix(static_cast<std::size_t>(written));
     }
   }
 
-  void keep() {
-    struct stat existing {};  // a file that is replaced keeps its permissions
-    if (stat(final_path_.c_str(), &existing) == 0) fchmod(descriptor_, existing.st_mode & 07777);
-    if (fsync(descriptor_) != 0) fail_writing(final_path_, errno);
-    if (std::rename(path_.c_str(), final_path_.c_str()) != 0) fail_writing(final_path_, errno);
-    kept_ = true;
+  // Some file systems report a failed write only here. After EINTR the descriptor is closed, too.
+  void close() {
+    const int descriptor = std::exchange(descriptor_, -1);
+    if (::close(descriptor) != 0 && errno != EINTR) fail_writing(path_, errno);
   }
 
  private:
-  std::string path_, final_path_;
-  int descriptor_ = -1;
-  bool kept_ = false;
+  int descriptor_;
+  std::string path_;
 };
 
-// Renaming onto a symbolic link would replace the link and leave the file it names as it was.
-std::string without_links(const std::string& path) {
-  std::error_code error;
-  const auto target = std::filesystem::canonical(path, error);
-  return error ? path : target.string();
-}
+// A new file beside `target`, removed at the end unless it took the target's place.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const std::filesystem::path& target)
+      : target_(target.string()), path_(unused_name(target)), file_(create(), target_) {}
+  ~TemporaryFile() {
+    if (!path_.empty()) std::remove(path_.c_str());
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
 
-std::string temporary_name(const std::string& path) {
-  return path + ".tmp" + std::to_string(getpid());
+  void write(std::string_view text) { file_.write(text); }
+
+  void take_place_of_target() {
+    struct stat existing {};  // a file that is replaced keeps its permissions
+    if (stat(target_.c_str(), &existing) == 0) fchmod(file_.descriptor(), existing.st_mode & 07777);
+    if (retried([&] { return fsync(file_.descriptor()); }) != 0) fail_writing(target_, errno);
+    file_.close();
+    if (std::rename(path_.c_str(), target_.c_str()) != 0) fail_writing(target_, errno);
+    path_.clear();
+  }
+
+ private:
+  static std::string unused_name(const std::filesystem::path& target) {
+    static std::atomic<unsigned> count{0};
+    return (target.parent_path() / fmt::format("normlab-{}-{}.tmp", getpid(), count++)).string();
+  }
+
+  // Exclusively and without following a link: whatever stands under that name is not ours.
+  int create() {
+    constexpr int kMostAttempts = 100;
+    for (int attempt = 0;; ++attempt) {
+      const int descriptor = retried([&] {
+        return open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+      });
+      if (descriptor >= 0) return descriptor;
+      const int error = errno;
+      const std::string taken = std::exchange(path_, "");  // not to be removed
+      if (error != EEXIST || attempt == kMostAttempts) fail_writing(target_, error);
+      path_ = unused_name(taken);
+    }
+  }
+
+  std::string target_, path_;
+  OpenFile file_;
+};
+
+// The file that `path` names in the end: renaming onto a symbolic link would replace the link. The
+// last link may name a file that does not exist yet.
+std::filesystem::path without_links(const std::string& path) {
+  std::filesystem::path target = path;
+  std::error_code error;
+  constexpr int kMostLinks = 40;  // as Linux has it
+  for (int links = 0; std::filesystem::is_symlink(target, error); ++links) {
+    if (links == kMostLinks) fail_writing(path, ELOOP);
+    target = target.parent_path() / std::filesystem::read_symlink(target, error);
+    if (error) fail_writing(path, error.value());
+  }
+  return target;
 }
 
 bool is_device(const std::string& path) {
@@ -78,11 +134,11 @@ bool is_device(const std::string& path) {
 }
 
 void write_to_device(const std::string& path, std::string_view text) {
-  std::FILE* file = std::fopen(path.c_str(), "w");
-  if (file == nullptr) fail_writing(path, errno);
-  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  const int error = errno;
-  if (std::fclose(file) != 0 || !written) fail_writing(path, written ? errno : error);
+  const int descriptor = retried([&] { return open(path.c_str(), O_WRONLY | O_CLOEXEC); });
+  if (descriptor < 0) fail_writing(path, errno);
+  OpenFile device(descriptor, path);
+  device.write(text);
+  device.close();
 }
 
 }  // namespace
@@ -93,8 +149,10 @@ void check_writable(const std::string& path) {
   if (is_device(path)) return;
   std::error_code ignored;  // opening tells what is wrong
   if (std::filesystem::is_directory(path, ignored)) fail_writing(path, EISDIR);
-  const std::string target = without_links(path);
-  const TemporaryFile probe(temporary_name(target), target);
+  const std::filesystem::path target = without_links(path);
+  const std::size_t longest = 255;  // bytes of a name; the probe's own name is short
+  if (target.filename().string().size() > longest) fail_writing(path, ENAMETOOLONG);
+  const TemporaryFile probe(target);
 }
 
 void write_atomically(const std::string& path, std::string_view text) {
@@ -102,10 +160,9 @@ void write_atomically(const std::string& path, std::string_view text) {
     write_to_device(path, text);
     return;
   }
-  const std::string target = without_links(path);
-  TemporaryFile file(temporary_name(target), target);
+  TemporaryFile file(without_links(path));
   file.write(text);
-  file.keep();
+  file.take_place_of_target();
 }
 
 }  // namespace normlab

@@ -23,8 +23,8 @@ namespace normlab {
 [[noreturn]] void fail_file(std::string_view op, std::string_view file, std::string_view problem,
                             std::string_view hint);
 
-// `got` may be a string, or a callable that makes one when the check has failed, where building the
-// text on every call would cost time.
+// `got` may be a string, or a callable that returns one and is called only if the check fails, for
+// texts that cost time to build.
 template <typename Got>
 void check(bool holds, std::string_view op, std::string_view argument, std::string_view must,
            Got&& got) {

@@ -6,14 +6,14 @@
 
 namespace normlab {
 
-// A trainable tensor that lives outside any tape, so that one model serves many passes. A tape
-// brings it in with `watch`; `backward` adds to `grad` (never overwrites it) until `zero_grad` is
+// A trainable tensor that lives outside any tape, so one model serves many passes. `Tape::watch`
+// brings it onto a tape; `backward` adds to `grad` and never overwrites it, until `zero_grad` is
 // called.
 struct Parameter {
   std::string name;
   Tensor value;
-  Tensor grad{};              // no tensor until the first gradient arrives; then of value's shape
-  bool requires_grad = true;  // false: `watch` brings it in as a constant
+  Tensor grad{};              // undefined until the first gradient arrives; then of value's shape
+  bool requires_grad = true;  // false: `watch` makes a constant of it
 
   void zero_grad() { grad = Tensor(); }
 };

@@ -61,8 +61,8 @@ void Generator::fill_uniform(std::span<double> out, double low, double high) {
   for (double& value : out) value = low + (high - low) * uniform();
 }
 
-// 16 or more values are drawn by blocks of uniforms; where the size is not a multiple of 16, the
-// last 16 are drawn again. Fewer come from normal().
+// 16 or more values are made in blocks of 16 uniforms; if the size is not a multiple of 16, the
+// last 16 are drawn again. Fewer values come from normal().
 void Generator::fill_normal(std::span<double> out) {
   if (out.size() < kBlock) {
     for (double& value : out) value = normal();
@@ -103,7 +103,7 @@ std::int64_t Generator::randint(std::int64_t high) {
   return static_cast<std::int64_t>(draw % range);
 }
 
-// Fisher and Yates, as PyTorch draws it: position i swaps with one of those from i on.
+// Fisher and Yates, as PyTorch draws it: position i swaps with a random one in [i, n).
 std::vector<std::int64_t> Generator::permutation(std::int64_t n) {
   check(n >= 0, "permutation", "n", "must not be negative", [&] { return std::to_string(n); });
   std::vector<std::int64_t> order(static_cast<std::size_t>(n));
@@ -115,8 +115,8 @@ std::vector<std::int64_t> Generator::permutation(std::int64_t n) {
   return order;
 }
 
-// The standard gives the engine's state as text only: its 624 words and, in libstdc++, the place
-// among them. Whether a second normal is kept, and which, comes last.
+// The standard gives the engine's state only as text: its 624 words and, in libstdc++, the position
+// among them. Last come whether a normal is cached, and its value.
 Tensor Generator::state() const {
   std::stringstream text;
   text.imbue(std::locale::classic());

@@ -1,5 +1,6 @@
 #include "core/shape.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <numeric>
 
@@ -18,7 +19,8 @@ void check_extents(const std::vector<std::int64_t>& extents) {
   bool fits = true;
   for (std::int64_t extent : extents) {
     check(extent >= 0, "Shape", "extents", "must not be negative", all);
-    fits = !__builtin_mul_overflow(product, extent, &product) && fits;
+    // An extent of 0 counts as 1: strides, and the extents of a part of the axes, must fit as well.
+    fits = !__builtin_mul_overflow(product, std::max<std::int64_t>(extent, 1), &product) && fits;
   }
   check(fits, "Shape", "extents", "must have a product that 64 bits can hold", all);
 }
@@ -50,6 +52,9 @@ Shape Shape::with_axis(std::int64_t axis, std::int64_t extent) const {
 }
 
 Shape Shape::axes(std::int64_t first, std::int64_t last) const {
+  check(0 <= first && first <= last && last <= rank(), "Shape", "axes",
+        fmt::format("must be a range inside [0, {})", rank()),
+        [&] { return fmt::format("[{}, {})", first, last); });
   return Shape(std::vector<std::int64_t>(begin() + first, begin() + last));
 }
 

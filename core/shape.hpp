@@ -13,7 +13,8 @@ namespace normlab {
 class Shape {
  public:
   Shape() = default;
-  // Throws std::invalid_argument if an extent is negative, or the product too large for 64 bits.
+  // Throws std::invalid_argument if an extent is negative, or if the product of those that are not
+  // 0 is too large for 64 bits.
   Shape(std::initializer_list<std::int64_t> extents);
   explicit Shape(std::vector<std::int64_t> extents);
 
@@ -32,7 +33,8 @@ class Shape {
   auto begin() const { return extents_.begin(); }
   auto end() const { return extents_.end(); }
 
-  // The same shape with one axis replaced, and the axes [first, last) alone.
+  // The same shape with one axis replaced, and the axes [first, last) alone. Both throw
+  // std::invalid_argument for axes that the shape does not have.
   Shape with_axis(std::int64_t axis, std::int64_t extent) const;
   Shape axes(std::int64_t first, std::int64_t last) const;
 

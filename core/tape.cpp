@@ -6,14 +6,40 @@
 #include <fmt/format.h>
 
 #include "core/check.hpp"
+#include "core/tape_checks.hpp"
 
 namespace normlab {
 
 namespace {
 
-std::shared_ptr<const char> new_epoch() { return std::make_shared<const char>(); }
+// Vars and Adjoints hold a weak pointer to it and so notice when the tape is cleared or destroyed.
+std::shared_ptr<const char> make_life_token() { return std::make_shared<const char>(); }
 
 }  // namespace
+
+// A reverse pass under way: nothing may be recorded or cleared, and however the pass ends, no
+// adjoint is left for the next one to start from.
+class Tape::Pass {
+ public:
+  Pass(Tape& tape, std::size_t root) : tape_(tape), root_(root) {
+    TapeChecks::outside_reverse_pass(tape, "backward");
+    tape_.in_reverse_pass_ = true;
+  }
+  ~Pass() {
+    tape_.in_reverse_pass_ = false;
+    for (std::size_t i = 0; i <= root_; ++i) tape_.nodes_[i].adjoint = Tensor();
+  }
+  Pass(const Pass&) = delete;
+  Pass& operator=(const Pass&) = delete;
+
+ private:
+  Tape& tape_;
+  std::size_t root_;
+};
+
+void Var::refuse_moved_from() {
+  fail_misuse("Var", "this", "must hold a value", "a Var that was moved from");
+}
 
 Tape& Var::tape() const {
   if (alive_.expired()) {
@@ -31,7 +57,7 @@ std::size_t Var::node() const {
 
 const Tensor& Var::grad() const {
   const Tape::Node& place = tape().nodes_[node()];
-  if (!tape_->keeps_gradient(place)) {
+  if (!tape_->is_retained(place)) {
     fail_misuse("Var::grad", "this", "must be a leaf, or given to retain_grad() before backward",
                 fmt::format("the result of {}", place.op));
   }
@@ -43,7 +69,7 @@ const Var& Var::retain_grad() const {
   return *this;
 }
 
-Adjoint::Adjoint(const Var& var) : tape_(var.tape_), node_(var.node_) {}
+Adjoint::Adjoint(const Var& var) : tape_(var.tape_), node_(var.node_), alive_(var.alive_) {}
 
 Adjoint::Adjoint(const std::optional<Var>& var) {
   if (var) *this = Adjoint(*var);
@@ -51,6 +77,10 @@ Adjoint::Adjoint(const std::optional<Var>& var) {
 
 void Adjoint::operator+=(Tensor contribution) const {
   if (!*this) return;
+  if (alive_.expired() || !tape_->in_reverse_pass_) {
+    fail_misuse("Adjoint", "this", "must only be added to in a reverse pass of its tape",
+                alive_.expired() ? "a tape that was cleared or destroyed" : "no pass under way");
+  }
   Tape::Node& node = tape_->nodes_[node_];
   if (!contribution.defined() || contribution.shape() != node.shape) {
     fail("backward", "gradient of " + node.op, "must have shape " + node.shape.str(),
@@ -63,10 +93,10 @@ void Adjoint::operator+=(Tensor contribution) const {
   }
 }
 
-Tape::Tape() : alive_(new_epoch()) {}
+Tape::Tape() : alive_(make_life_token()) {}
 
 Var Tape::append(Node node, Tensor value) {
-  check_idle(node.op);
+  TapeChecks::outside_reverse_pass(*this, node.op);
   nodes_.push_back(std::move(node));
   return Var(std::move(value), *this, nodes_.size() - 1, alive_);
 }
@@ -86,7 +116,7 @@ Var Tape::variable(Tensor value) {
 
 Var Tape::watch(Parameter& parameter) {
   check(parameter.value.defined(), "Tape::watch", parameter.name, "must have a value", "none");
-  if (!parameter.requires_grad || !recording_) return constant(parameter.value);
+  if (!parameter.requires_grad || no_grads_ > 0) return constant(parameter.value);
   if (const auto found = watched_.find(&parameter); found != watched_.end()) {
     return Var(parameter.value, *this, found->second, alive_);
   }
@@ -106,10 +136,10 @@ Var Tape::record(std::string_view op, Tensor value, const std::vector<Var>& inpu
     fail_misuse(op, "inputs", "must be on the tape that records", "Vars of another tape");
   }
   check(value.defined(), op, "value", "must be a tensor", "none");
-  if (detect_anomaly_) check_finite_value(op, value, inputs);
+  if (detect_anomaly_) TapeChecks::finite_value(*this, op, value, inputs);
   const bool any = std::any_of(inputs.begin(), inputs.end(),
                                [](const Var& input) { return input.needs_grad(); });
-  if (!recording_ || !any) return constant(std::move(value));
+  if (no_grads_ > 0 || !any) return constant(std::move(value));
   if (!backward) fail_misuse(op, "backward", "must be a function", "none");
   Node node;
   node.op = op;
@@ -127,95 +157,57 @@ void Tape::backward(const Var& root) {
   backward(root, Tensor::ones(root.shape()));
 }
 
+// A node reads only earlier nodes, so when the loop reaches it, its adjoint is complete.
+void Tape::propagate(std::size_t root, const Tensor& seed, std::size_t stop) {
+  nodes_[root].adjoint = seed;
+  for (std::size_t i = root + 1; i-- > stop;) {
+    Node& node = nodes_[i];
+    if (!node.adjoint.defined() || !node.backward) continue;  // root does not depend on it; a leaf
+    node.backward(node.adjoint);
+    if (!is_retained(node)) node.adjoint = Tensor();  // halves the peak memory
+    if (detect_anomaly_) TapeChecks::finite_gradients(*this, i);
+  }
+}
+
 void Tape::backward(const Var& root, const Tensor& seed) {
-  check_on_tape("backward", "root", root);
-  check_seed("backward", root, seed);
-  // Added only at the end: a pass that throws midway changes no gradient.
-  std::vector<std::pair<Node*, Tensor>> arrived;
-  reverse_loop(root.node_, seed, 0, [&](Node& node, const Tensor& dy) {
-    if (keeps_gradient(node)) arrived.emplace_back(&node, dy);
-  });
-  for (const auto& [node, dy] : arrived) keep_gradient(*node, dy);
-}
-
-Tensor Tape::vector_jacobian_product(const Var& root, const Tensor& seed, const Var& of) {
-  check_on_tape("vector_jacobian_product", "root", root);
-  check_on_tape("vector_jacobian_product", "of", of);
-  check_seed("vector_jacobian_product", root, seed);
-  Tensor product = Tensor::zeros(of.shape());
-  if (of.node_ > root.node_) return product;
-  reverse_loop(root.node_, seed, of.node_, [&](Node& node, const Tensor& dy) {
-    if (&node == &nodes_[of.node_]) product = dy;
-  });
-  return product;
-}
-
-void Tape::check_on_tape(std::string_view op, std::string_view argument, const Var& var) const {
-  if (&var.tape() != this) {
-    fail_misuse(op, argument, "must be on this tape", "a Var of another tape");
-  }
-  if (!var.needs_grad()) {
-    fail_misuse(op, argument, "must depend on a parameter or variable", "a constant");
-  }
-}
-
-void Tape::check_seed(std::string_view op, const Var& root, const Tensor& seed) const {
-  check(seed.defined(), op, "seed", "must be a tensor", "none");
-  check_shape(op, "seed", seed.shape(), root.shape());
-  if (detect_anomaly_) check_finite_seed(op, seed);
-}
-
-void Tape::check_idle(std::string_view op) const {
-  if (!in_reverse_loop_) return;
-  fail_misuse(op, "tape", "must not be changed by a backward closure", "a reverse pass under way");
-}
-
-// A node reads only earlier nodes, so when the loop reaches it every later use has contributed. An
-// adjoint is released as soon as it has been passed on.
-void Tape::reverse_loop(std::size_t root, const Tensor& seed, std::size_t last,
-                        const std::function<void(Node&, const Tensor&)>& keep) {
-  check_idle("backward");
-  const auto end_pass = [&] {
-    in_reverse_loop_ = false;
-    for (std::size_t i = 0; i <= root; ++i) nodes_[i].adjoint = Tensor();
-  };
-  in_reverse_loop_ = true;
-  try {
-    nodes_[root].adjoint = seed;
-    for (std::size_t i = root + 1; i-- > last;) {
-      Node& node = nodes_[i];
-      if (!node.adjoint.defined()) continue;  // root does not depend on it
-      const Tensor dy = std::exchange(node.adjoint, Tensor());
-      keep(node, dy);
-      if (node.backward) node.backward(dy);
-      if (detect_anomaly_) check_finite_gradients(i);
+  TapeChecks::on_tape(*this, "backward", "root", root);
+  TapeChecks::seed(*this, "backward", root, seed);
+  const Pass pass(*this, root.node_);
+  propagate(root.node_, seed, 0);
+  // Added only now: a pass that throws midway changes no gradient.
+  for (std::size_t i = 0; i <= root.node_; ++i) {
+    Node& node = nodes_[i];
+    if (!node.adjoint.defined()) continue;
+    Tensor& gradient = node.parameter != nullptr ? node.parameter->grad : node.grad;
+    if (gradient.defined()) {
+      gradient += node.adjoint;
+    } else {
+      gradient = std::move(node.adjoint);
     }
-  } catch (...) {
-    end_pass();  // the next pass must start from nothing
-    throw;
   }
-  end_pass();
 }
 
-bool Tape::keeps_gradient(const Node& node) const {
-  const bool is_leaf = !node.backward;
-  return is_leaf || node.retain_grad || retain_all_grads_;
+Tensor Tape::vector_jacobian_product(const Var& root, const Tensor& seed, const Var& x) {
+  TapeChecks::on_tape(*this, "vector_jacobian_product", "root", root);
+  TapeChecks::on_tape(*this, "vector_jacobian_product", "x", x);
+  TapeChecks::seed(*this, "vector_jacobian_product", root, seed);
+  if (x.node_ > root.node_) return Tensor::zeros(x.shape());
+  const Pass pass(*this, root.node_);
+  propagate(root.node_, seed, x.node_ + 1);  // x itself passes nothing on
+  const Tensor& product = nodes_[x.node_].adjoint;
+  return product.defined() ? product : Tensor::zeros(x.shape());
 }
 
-void Tape::keep_gradient(Node& node, const Tensor& dy) {
-  Tensor& kept = node.parameter != nullptr ? node.parameter->grad : node.grad;
-  if (kept.defined()) {
-    kept += dy;
-  } else {
-    kept = dy;
-  }
+// A leaf, or what the caller asked to keep.
+bool Tape::is_retained(const Node& node) const {
+  return !node.backward || node.retain_grad || retain_all_grads_;
 }
 
 void Tape::clear() {
-  check_idle("Tape::clear");
+  TapeChecks::outside_reverse_pass(*this, "Tape::clear");
   nodes_.clear();
   watched_.clear();
-  alive_ = new_epoch();
+  alive_ = make_life_token();
 }
 
 Tape& common_tape(std::string_view op, const std::vector<Var>& inputs) {

@@ -29,8 +29,12 @@ class Tape;
 // any other; no gradient flows to it.
 class Var {
  public:
-  const Tensor& value() const { return value_; }
-  const Shape& shape() const { return value_.shape(); }
+  // Both throw std::logic_error for a Var that was moved from.
+  const Tensor& value() const {
+    if (!value_.defined()) refuse_moved_from();
+    return value_;
+  }
+  const Shape& shape() const { return value().shape(); }
   bool needs_grad() const { return node_ != kNoNode; }
 
   // The tape it was made on. Throws std::logic_error if that tape was cleared or destroyed since.
@@ -39,7 +43,7 @@ class Var {
   std::size_t node() const;
 
   // The gradient kept for this Var: the sum over all backward passes for a leaf or a Var given to
-  // `retain_grad`. No tensor if none arrived. Throws std::logic_error for any other Var.
+  // `retain_grad`. Undefined if none arrived. Throws std::logic_error for any other Var.
   const Tensor& grad() const;
   // Keep the gradient of this intermediate value in the passes to come. Returns itself.
   const Var& retain_grad() const;
@@ -47,10 +51,12 @@ class Var {
  private:
   friend class Tape;
   friend class Adjoint;
+  friend struct TapeChecks;
   static constexpr std::size_t kNoNode = static_cast<std::size_t>(-1);
 
   Var(Tensor value, Tape& tape, std::size_t node, std::weak_ptr<const char> alive)
       : value_(std::move(value)), tape_(&tape), node_(node), alive_(std::move(alive)) {}
+  [[noreturn]] static void refuse_moved_from();
 
   Tensor value_;
   Tape* tape_;
@@ -58,23 +64,25 @@ class Var {
   std::weak_ptr<const char> alive_;  // expires when the tape is cleared or destroyed
 };
 
-// Where the gradient of one input is added up during a reverse pass; what a backward closure keeps
-// of an input besides the values it needs. There is `+=` and no `=`: a Var that was used twice gets
-// both contributions.
+// Where the gradient of one input is added up during a reverse pass. A backward closure keeps one
+// for each input, besides the values it needs. There is `+=` and no `=`: a Var that was used twice
+// gets both contributions.
 class Adjoint {
  public:
   explicit Adjoint(const Var& var);
-  // Of an optional input, such as a bias; not wanted if the input is absent.
+  // Of an optional input, such as a bias; false if the input is absent.
   explicit Adjoint(const std::optional<Var>& var);
   // False for a constant: nobody will read the gradient, so it need not be computed.
   explicit operator bool() const { return node_ != Var::kNoNode; }
   // Does nothing for a constant. Throws std::invalid_argument unless the contribution has the shape
-  // of the value.
+  // of the value, and std::logic_error outside a reverse pass of its tape (or after that tape's
+  // clear() or destruction).
   void operator+=(Tensor contribution) const;
 
  private:
   Tape* tape_ = nullptr;
   std::size_t node_ = Var::kNoNode;
+  std::weak_ptr<const char> alive_;  // as a Var's
 };
 
 // Neither copied nor moved, since Vars point to it. One thread at a time.
@@ -104,9 +112,9 @@ class Tape {
   void backward(const Var& root);
   void backward(const Var& root, const Tensor& seed);
 
-  // v^T d(root)/d(of) for a seed v of root's shape, zeros if root does not depend on `of`. Leaves
-  // all gradients as they are.
-  Tensor vector_jacobian_product(const Var& root, const Tensor& seed, const Var& of);
+  // v^T d(root)/dx for a seed v of root's shape, in the shape of x; zeros if root does not depend
+  // on x. Leaves all gradients as they are.
+  Tensor vector_jacobian_product(const Var& root, const Tensor& seed, const Var& x);
 
   // Forgets everything recorded. Vars made before are refused from then on.
   void clear();
@@ -124,23 +132,23 @@ class Tape {
   void dump(std::ostream& out) const;
   void dump_dot(std::ostream& out) const;
 
-  // While it lives, ops on the tape compute values and record nothing, and `watch` brings in
-  // constants.
+  // While at least one lives, ops on the tape compute values and record nothing, and `watch` brings
+  // in constants. Several may end in any order.
   class NoGrad {
    public:
-    explicit NoGrad(Tape& tape) : tape_(tape), before_(tape.recording_) { tape.recording_ = false; }
-    ~NoGrad() { tape_.recording_ = before_; }
+    explicit NoGrad(Tape& tape) : tape_(tape) { ++tape_.no_grads_; }
+    ~NoGrad() { --tape_.no_grads_; }
     NoGrad(const NoGrad&) = delete;
     NoGrad& operator=(const NoGrad&) = delete;
 
    private:
     Tape& tape_;
-    bool before_;
   };
 
  private:
   friend class Var;
   friend class Adjoint;
+  friend struct TapeChecks;
 
   struct Node {
     std::string op;
@@ -150,31 +158,22 @@ class Tape {
     Backward backward;                // none for a leaf
     Parameter* parameter = nullptr;
     bool retain_grad = false;
-    Tensor adjoint{};  // of the pass under way
-    Tensor grad{};     // kept for the caller, over all passes
+    Tensor adjoint{};  // d(root)/d(this), of the pass under way
+    Tensor grad{};     // the sum over all passes, if is_retained
   };
 
+  class Pass;
   Var append(Node node, Tensor value);
-  void check_on_tape(std::string_view op, std::string_view argument, const Var& var) const;
-  void check_seed(std::string_view op, const Var& root, const Tensor& seed) const;
-  void check_idle(std::string_view op) const;
-  void reverse_loop(std::size_t root, const Tensor& seed, std::size_t last,
-                    const std::function<void(Node&, const Tensor&)>& keep);
-  bool keeps_gradient(const Node& node) const;
-  static void keep_gradient(Node& node, const Tensor& dy);
-  std::string describe(std::size_t index) const;
-  void check_finite_value(std::string_view op, const Tensor& value,
-                          const std::vector<Var>& inputs) const;
-  void check_finite_gradients(std::size_t index) const;
-  void check_finite_seed(std::string_view op, const Tensor& seed) const;
+  void propagate(std::size_t root, const Tensor& seed, std::size_t stop);
+  bool is_retained(const Node& node) const;
 
   std::vector<Node> nodes_;
   std::unordered_map<const Parameter*, std::size_t> watched_;
   std::shared_ptr<const char> alive_;
-  bool recording_ = true;
+  int no_grads_ = 0;  // NoGrad guards that live
   bool retain_all_grads_ = false;
   bool detect_anomaly_ = false;
-  bool in_reverse_loop_ = false;
+  bool in_reverse_pass_ = false;
 };
 
 // The tape that the inputs of an op share. Throws std::logic_error naming `op` if they are from two

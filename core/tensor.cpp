@@ -16,7 +16,7 @@ namespace {
 
 std::string describe(const Tensor& x) { return x.defined() ? x.shape().str() : "no tensor"; }
 
-// Of one shape, and both or neither there: "no tensor" and a scalar have the same shape.
+// Both of one shape, and both defined or neither: an undefined tensor's shape equals a scalar's.
 void check_same(std::string_view op, std::string_view argument, const Tensor& got,
                 const Tensor& expected) {
   check(got.defined() == expected.defined() && got.shape() == expected.shape(), op, argument,
@@ -41,6 +41,9 @@ Tensor::Tensor(Shape shape, std::initializer_list<double> values)
     : Tensor(std::move(shape), std::span<const double>(values.begin(), values.size())) {}
 
 Tensor Tensor::uninitialized(Shape shape) {
+  constexpr std::int64_t kMostElements = std::int64_t{1} << 60;  // in bytes, what 64 bits can count
+  check(shape.numel() < kMostElements, "Tensor", "shape", "must have less than 2^60 elements",
+        [&] { return shape.str(); });
   const auto count = static_cast<std::size_t>(shape.numel());
   return Tensor(std::move(shape), acquire_buffer(count));
 }
@@ -90,9 +93,9 @@ double Tensor::item() const {
 }
 
 Tensor Tensor::reshaped(Shape shape) const {
-  if (shape.numel() != numel_) {
-    fail("reshape", "shape", fmt::format("must hold the {} elements of {}", numel_, shape_.str()),
-         shape.str());
+  if (!defined() || shape.numel() != numel_) {
+    fail("reshape", "shape",
+         fmt::format("must hold the {} elements of {}", numel_, describe(*this)), shape.str());
   }
   return Tensor(std::move(shape), buffer_);
 }
@@ -106,6 +109,7 @@ Tensor& Tensor::operator+=(const Tensor& other) {
 }
 
 std::string Tensor::str() const {
+  if (!defined()) return "no tensor";
   return fmt::format("{} {}", shape_.str(), fmt::join(values(), " "));
 }
 

@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/buffer_pool.hpp"
@@ -17,19 +18,35 @@ namespace normlab {
 // no strided views that a kernel could read wrongly.
 class Tensor {
  public:
-  // No tensor at all, as against an empty one: `defined()` is false, the rank is 0.
+  // Undefined, which is not the same as empty: `defined()` is false, and the tensor has no shape.
+  // What was moved from is undefined, too.
   Tensor() = default;
+  Tensor(const Tensor&) = default;
+  Tensor& operator=(const Tensor&) = default;
+  Tensor(Tensor&& other) noexcept
+      : shape_(std::exchange(other.shape_, Shape())),
+        numel_(std::exchange(other.numel_, 0)),
+        buffer_(std::move(other.buffer_)) {}
+  Tensor& operator=(Tensor&& other) noexcept {
+    shape_ = std::exchange(other.shape_, Shape());
+    numel_ = std::exchange(other.numel_, 0);
+    buffer_ = std::exchange(other.buffer_, nullptr);
+    return *this;
+  }
+  ~Tensor() = default;
+
   // Copies the values in row-major order. Throws std::invalid_argument if their number is not
   // `shape.numel()`.
   Tensor(Shape shape, std::span<const double> values);
   Tensor(Shape shape, std::initializer_list<double> values);
 
+  // Factories throw std::invalid_argument for a shape of 2^60 elements or more.
   static Tensor uninitialized(Shape shape);
   static Tensor full(Shape shape, double value);
   static Tensor zeros(Shape shape) { return full(std::move(shape), 0.0); }
   static Tensor ones(Shape shape) { return full(std::move(shape), 1.0); }
   static Tensor scalar(double value) { return full({}, value); }
-  // 0, 1, ..., n - 1.
+  // 0, 1, ..., n - 1, of shape (n). Throws std::invalid_argument for a negative n.
   static Tensor arange(std::int64_t n);
 
   bool defined() const { return buffer_ != nullptr; }
@@ -44,17 +61,21 @@ class Tensor {
   std::span<const double> values() const { return {data(), static_cast<std::size_t>(numel_)}; }
   std::span<double> mutable_values() { return {mutable_data(), static_cast<std::size_t>(numel_)}; }
 
-  // One element, by one index per axis.
+  // One element, by one index per axis. Throws std::invalid_argument unless every index lies in
+  // [0, extent).
   double at(std::initializer_list<std::int64_t> index) const;
-  // The value of a tensor of one element, whatever its rank.
+  // The value of a tensor of one element, of any rank. Throws std::invalid_argument for any other.
   double item() const;
 
-  // The same elements under another shape, sharing the buffer.
+  // The same elements under another shape, sharing the buffer. Throws std::invalid_argument unless
+  // the shape has as many elements.
   Tensor reshaped(Shape shape) const;
 
-  // this += other, elementwise. Shapes must be equal.
+  // Adds elementwise, without broadcasting. Throws std::invalid_argument unless the shapes are
+  // equal and both or neither of the tensors are defined.
   Tensor& operator+=(const Tensor& other);
 
+  // Shape and values, "(2,) 1 2".
   std::string str() const;
 
  private:
@@ -68,7 +89,8 @@ class Tensor {
 // sqrt of the sum of squares (the Frobenius norm), scaled so that it neither overflows nor
 // underflows.
 double norm(const Tensor& x);
-// Largest absolute difference; infinite if one side holds a NaN that the other does not.
+// Largest absolute difference; infinite if one tensor holds a NaN where the other does not. Throws
+// std::invalid_argument unless the shapes are equal.
 double max_abs_difference(const Tensor& a, const Tensor& b);
 bool all_finite(const Tensor& x);
 

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-// The arithmetic of attention for one head of one sequence, on plain matrices. Knows nothing of the
-// tape or of how heads lie in memory.
+// The arithmetic of attention for one head of one sequence, on plain matrices. It knows nothing of
+// the tape, or of how heads lie in memory.
 namespace normlab {
 
 // A matrix whose rows are contiguous and `stride` apart.
@@ -24,18 +24,19 @@ struct HeadInputs {
   bool causal;
   const double* mask = nullptr;  // (Tq, Tk) read with two strides, 0 where it is repeated
   std::int64_t mask_row = 0, mask_column = 0;
-  const double* keep = nullptr;  // (Tq, Tk) dropout factors 0 or 1 / (1 - p); none: no dropout
+  const double* keep = nullptr;  // (Tq, Tk) dropout factors 0 or 1 / (1 - p); null: no dropout
 };
 
-// Memory for a head's intermediate matrices, used again for the next head.
+// Memory for a head's intermediate matrices, reused for the next head.
 using HeadScratch = std::vector<double>;
 
 // 1. S = scale * Q K^T    2. S += mask    3. P = softmax(S) by rows    4. O = (P * keep) V
-// Writes P to `weights` (contiguous) and O to `out`.
+// Writes P to `weights` (contiguous) and O to `out`. Pairs of a query and a key that the mask (by
+// -infinity) or `causal` forbids take no part, forward or backward: NaN there goes nowhere.
 void attention_head_forward(const HeadInputs& in, double* weights, MutableMatrix out,
                             HeadScratch& scratch);
 
-// The steps backwards; a gradient whose data is null is not wanted. Overwrites the gradients.
+// The steps in reverse. A gradient whose data is null is not computed; the others are overwritten.
 // 4. dV = (P * keep)^T dO, dP = (dO V^T) * keep    3. dS = P * (dP - <P, dP>)
 // 2. -                                             1. dQ = scale * dS K, dK = scale * dS^T Q
 void attention_head_backward(const HeadInputs& in, const double* weights, ConstMatrix dout,

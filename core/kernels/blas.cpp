@@ -27,7 +27,7 @@ CBLAS_TRANSPOSE as_cblas(Transpose transpose) {
 void gemm(std::int64_t m, std::int64_t n, std::int64_t k, Matrix a, Matrix b, double* c,
           std::int64_t c_stride, bool accumulate) {
   if (m == 0 || n == 0) return;
-  if (k == 0) {  // BLAS asks for strides of at least 1 and some builds then leave C as it was
+  if (k == 0) {  // BLAS wants strides of at least 1, and some builds leave C as it was
     if (accumulate) return;
     for (std::int64_t row = 0; row < m; ++row) std::fill_n(c + row * c_stride, n, 0.0);
     return;

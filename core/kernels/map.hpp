@@ -4,8 +4,8 @@
 
 #include "core/tensor.hpp"
 
-// Elementwise loops over whole tensors: what the forward and backward rules of elementwise ops are
-// written with. Tensors are contiguous, so one flat loop serves every shape.
+// Elementwise loops over whole tensors, for the forward and backward rules of elementwise ops.
+// Tensors are contiguous, so one flat loop serves every shape.
 namespace normlab {
 
 template <std::invocable<double> F>
@@ -17,7 +17,7 @@ Tensor map(const Tensor& x, F f) {
   return y;
 }
 
-// Shapes must be equal.
+// f(a, b) elementwise. The shapes must be equal; this is not checked.
 template <std::invocable<double, double> F>
 Tensor zip(const Tensor& a, const Tensor& b, F f) {
   Tensor y = Tensor::uninitialized(a.shape());

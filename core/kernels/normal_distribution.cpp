@@ -1,6 +1,6 @@
-// std::erf and std::exp decide by cases how to compute each number, so that a loop of them is
-// neither predicted nor turned into SIMD code. Here every number takes the same steps, from the
-// nearest of the points c = k / 32:
+// std::erf and std::exp choose between several formulas for each number, so a loop of them is
+// neither well predicted nor turned into SIMD code. Here every number takes the same steps,
+// starting from the nearest of the points c = k / 32:
 //
 //   phi(c + h) = phi(c) f(h),   Phi(c + h) = Phi(c) + phi(c) (integral of f from 0 to h),
 //   f(h) = e^(-c h - h^2/2)
@@ -10,7 +10,7 @@
 //
 //   p_0 = 1,   p_(n+1) = (-c h p_n - h^2 p_(n-1)) / (n + 1)
 //
-// and the integral's are h p_n / (n + 1). |c h| is at most 9/64, so that p_11 is below 1e-17.
+// and the integral's are h p_n / (n + 1). |c h| is at most 9/64, so p_11 is below 1e-17.
 // Tested by tests/core/kernels/normal_distribution_test.cpp.
 #include "core/kernels/normal_distribution.hpp"
 
@@ -39,12 +39,13 @@ std::array<Point, kPoints> make_table() {
         0.5 * std::erfc(-c / std::numbers::sqrt2),
         std::exp(-0.5 * c * c) * std::numbers::inv_sqrtpi / std::numbers::sqrt2};
   }
-  table.front() = {0.0, 0.0};  // also stands for all that is below, however far
+  table.front() = {0.0, 0.0};  // stands for everything below as well
   table.back() = {1.0, 0.0};
   return table;
 }
 
-// Numbers are taken in blocks: looking up is one loop, and the arithmetic another, of SIMD code.
+// Numbers are processed in blocks: the lookup is one loop, and the arithmetic another, in SIMD
+// code.
 constexpr std::int64_t kBlock = 64;
 struct Block {
   double c[kBlock], h[kBlock], cdf[kBlock], density[kBlock];
@@ -63,8 +64,8 @@ void look_up(const double* x, std::int64_t n, Block& block) {
   }
 }
 
-// Unrolled by the compiler's front end: a loop inside would keep the loop over numbers scalar. The
-// division by n goes to the factors, on which the next term does not have to wait.
+// A recursion of templates, because an inner loop would keep the loop over numbers scalar. The
+// division by n is applied to the factors, which do not depend on the previous term.
 template <int n>
 void add_terms(double a, double b, double p, double before, double& sum, double& integral) {
   if constexpr (n <= kTerms) {

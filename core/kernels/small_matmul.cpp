@@ -1,6 +1,6 @@
-// C is computed in tiles of 4 x 8 whose sums stay in registers while k runs. The compiler does not
-// find that by itself in a plain loop (half the speed), hence the vector type, an extension that
-// GCC and Clang share; on a machine without AVX they split it.
+// C is computed in tiles of 4 x 8 whose sums stay in registers while k runs. From a plain loop the
+// compiler does not make that (half the speed), hence the vector type, an extension of GCC and
+// Clang; on a machine without AVX they split it.
 // Tested by tests/core/kernels/small_matmul_test.cpp.
 #include "core/kernels/small_matmul.hpp"
 
@@ -19,7 +19,7 @@ struct Strided {
   std::int64_t row, column;
 };
 
-// By reference: how a vector is passed by value depends on the machine, of which GCC warns.
+// By reference: GCC warns that passing a vector by value depends on the machine.
 void load(const double* from, Vector& v) { std::memcpy(&v, from, sizeof v); }
 void store(double* to, const Vector& v) { std::memcpy(to, &v, sizeof v); }
 
@@ -55,7 +55,7 @@ void band(std::int64_t n, std::int64_t k, double factor, Strided a, const double
   for (; j + 2 * kLanes <= n; j += 2 * kLanes) {
     tile<kRows, 2>(k, factor, a, b + j, b_row, c + j, c_row);
   }
-  if (j + kLanes <= n) {  // heads of width 12 end here, and not in the slow loop
+  if (j + kLanes <= n) {  // so that heads of width 12 avoid the slow loop below
     tile<kRows, 1>(k, factor, a, b + j, b_row, c + j, c_row);
     j += kLanes;
   }

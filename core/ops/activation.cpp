@@ -10,8 +10,14 @@
 
 namespace normlab {
 
-// dx = dy where x > 0. The gate can be read off y, so x need not be kept; with the comparison this
-// way round a NaN passes through.
+namespace {
+
+double logistic(double v) { return 1.0 / (1.0 + std::exp(-v)); }
+
+}  // namespace
+
+// dx = dy where x > 0. The gate can be read off y, so x need not be saved. `v <= 0` is false for
+// NaN, which therefore passes through.
 Var relu(const Var& x) {
   Tensor y = map(x.value(), [](double v) { return v <= 0.0 ? 0.0 : v; });
   Adjoint dx(x);
@@ -20,8 +26,8 @@ Var relu(const Var& x) {
   });
 }
 
-// dx = dy * slope,  slope = Phi(x) + x phi(x), phi the normal density. Phi is in both y and slope,
-// so that both are computed at once and the slope is kept in place of x.
+// dx = dy * slope,  slope = Phi(x) + x phi(x), phi the normal density. Phi is part of both y and
+// slope, so both are computed at once, and the slope is kept in place of x.
 Var gelu(const Var& x) {
   const Tensor& in = x.value();
   Tensor y = Tensor::uninitialized(in.shape()), slope = Tensor::uninitialized(in.shape());
@@ -57,14 +63,31 @@ Var gelu_tanh(const Var& x) {
 
 // With s = sigmoid(x):  dx = dy * s (1 + x (1 - s))
 Var silu(const Var& x) {
-  const auto sigmoid_of = [](double v) { return 1.0 / (1.0 + std::exp(-v)); };
-  Tensor y = map(x.value(), [=](double v) { return v * sigmoid_of(v); });
+  Tensor y = map(x.value(), [](double v) { return v * logistic(v); });
   Adjoint dx(x);
-  return record("silu", std::move(y), {x}, [dx, sigmoid_of, value = x.value()](const Tensor& dy) {
-    dx += zip(dy, value, [=](double g, double v) {
-      const double s = sigmoid_of(v);
+  return record("silu", std::move(y), {x}, [dx, value = x.value()](const Tensor& dy) {
+    dx += zip(dy, value, [](double g, double v) {
+      const double s = logistic(v);
       return g * s * (1.0 + v * (1.0 - s));
     });
+  });
+}
+
+// y = 1 / (1 + e^-x):  dx = dy * y (1 - y)
+Var sigmoid(const Var& x) {
+  Tensor y = map(x.value(), logistic);
+  Adjoint dx(x);
+  return record("sigmoid", y, {x}, [dx, y](const Tensor& dy) {
+    dx += zip(dy, y, [](double g, double s) { return g * s * (1.0 - s); });
+  });
+}
+
+// y = tanh x:  dx = dy * (1 - y^2)
+Var tanh(const Var& x) {
+  Tensor y = map(x.value(), [](double v) { return std::tanh(v); });
+  Adjoint dx(x);
+  return record("tanh", y, {x}, [dx, y](const Tensor& dy) {
+    dx += zip(dy, y, [](double g, double t) { return g * (1.0 - t * t); });
   });
 }
 

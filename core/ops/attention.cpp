@@ -1,7 +1,7 @@
 // P = softmax(scale Q K^T + mask),  O = P V; the arithmetic of one head, forward and backward, is
 // in attention_head.cpp. Here: where each head lies in its tensor, and the loop over heads. Saved:
-// P, which the backward needs, and the inputs. Tested by tests/core/ops/attention_test.cpp, against
-// its composition from primitive ops too.
+// P, which the backward needs, and the inputs. Tested by tests/core/ops/attention_test.cpp, also
+// against its composition from primitive ops.
 #include "core/ops/attention.hpp"
 
 #include <cmath>
@@ -13,6 +13,7 @@
 #include "core/kernels/attention_head.hpp"
 #include "core/kernels/map.hpp"
 #include "core/ops/broadcast.hpp"
+#include "core/ops/dropout.hpp"
 
 namespace normlab {
 
@@ -72,9 +73,7 @@ Tensor dropout_factors(const Shape& weights_shape, const AttentionOptions& optio
   if (options.dropout_p == 0.0) return {};
   check(options.generator != nullptr, "attention", "generator", "must be given with dropout_p > 0",
         "none");
-  const double kept = options.dropout_p == 1.0 ? 0.0 : 1.0 / (1.0 - options.dropout_p);
-  return map(options.generator->bernoulli(weights_shape, 1.0 - options.dropout_p),
-             [kept](double m) { return kept * m; });
+  return dropout_mask(weights_shape, options.dropout_p, *options.generator);
 }
 
 // Everything a head's arithmetic reads, for any head.
@@ -113,14 +112,14 @@ void for_each_head(const Problem& problem, F f) {
   }
 }
 
-// Gradients of the op's inputs; an input that needs none has no tensor.
-std::vector<Tensor> input_gradients(const Saved& saved, const std::vector<Adjoint>& wanted,
+// Gradients of the op's inputs, undefined for an input that needs none.
+std::vector<Tensor> input_gradients(const Saved& saved, const std::vector<Adjoint>& adjoints,
                                     const Tensor& dout) {
   const Problem& problem = saved.problem;
-  std::vector<Tensor> gradients(wanted.size());
-  std::vector<double*> data(wanted.size(), nullptr);
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    if (!wanted[i]) continue;
+  std::vector<Tensor> gradients(adjoints.size());
+  std::vector<double*> data(adjoints.size(), nullptr);
+  for (std::size_t i = 0; i < adjoints.size(); ++i) {
+    if (!adjoints[i]) continue;
     gradients[i] = Tensor::uninitialized(saved.inputs[i].shape());
     data[i] = gradients[i].mutable_data();
   }
@@ -170,11 +169,26 @@ Attention attend(const Problem& problem, const std::vector<Var>& inputs,
   return {std::move(output), attention_weights};
 }
 
-std::int64_t head_width(const char* argument, const Var& x, std::int64_t parts) {
-  check(parts > 0 && x.value().rank() == 3 && x.value().width() % parts == 0, "attention", argument,
-        fmt::format("must be (sequences, tokens, width) with a width that {} divides", parts),
+// The width of one head of x (N, T, tensors * heads * width).
+std::int64_t head_width(const char* argument, const Var& x, std::int64_t heads,
+                        std::int64_t tensors = 1) {
+  check(heads > 0, "attention", "heads", "must be positive", [&] { return std::to_string(heads); });
+  const std::int64_t width = x.value().width();
+  check(x.value().rank() == 3 && width % tensors == 0 && width / tensors % heads == 0, "attention",
+        argument,
+        fmt::format("must be (sequences, tokens, width) with a width that {}{} divides",
+                    tensors == 1 ? "" : fmt::format("{} * ", tensors), heads),
         [&] { return x.shape().str(); });
-  return x.value().width() / parts;
+  return width / tensors / heads;
+}
+
+Tensor mask_where(const char* op, const char* argument, const Tensor& flags, double forbids) {
+  check(flags.defined(), op, argument, "must be a tensor", "none");
+  return map(flags, [=](double flag) {
+    check(flag == 0.0 || flag == 1.0, op, argument, "must hold only 0 and 1",
+          [&] { return fmt::format("{}", flag); });
+    return flag == forbids ? -std::numeric_limits<double>::infinity() : 0.0;
+  });
 }
 
 }  // namespace
@@ -221,7 +235,7 @@ Attention multi_head_attention(const Var& q, const Var& k, const Var& v, std::in
 }
 
 Attention self_attention(const Var& qkv, std::int64_t heads, const AttentionOptions& options) {
-  const std::int64_t width = head_width("qkv", qkv, 3 * heads), all = heads * width;
+  const std::int64_t width = head_width("qkv", qkv, heads, 3), all = heads * width;
   const std::int64_t sequences = qkv.shape()[0], tokens = qkv.shape()[1];
   const Problem problem{sequences,
                         heads,
@@ -234,15 +248,11 @@ Attention self_attention(const Var& qkv, std::int64_t heads, const AttentionOpti
 }
 
 Tensor mask_where_forbidden(const Tensor& forbidden) {
-  return map(forbidden, [](double flag) {
-    return flag != 0.0 ? -std::numeric_limits<double>::infinity() : 0.0;
-  });
+  return mask_where("mask_where_forbidden", "forbidden", forbidden, 1.0);
 }
 
 Tensor mask_where_allowed(const Tensor& allowed) {
-  return map(allowed, [](double flag) {
-    return flag != 0.0 ? 0.0 : -std::numeric_limits<double>::infinity();
-  });
+  return mask_where("mask_where_allowed", "allowed", allowed, 0.0);
 }
 
 }  // namespace normlab

@@ -28,6 +28,10 @@ struct Attention {
 
 // A query whose keys are all forbidden has no weights: it gets zero weights and zero output, and
 // sends zero gradients (docs/architecture.md), never NaN.
+//
+// A key that is forbidden to a query is not read for it, by a mask of -infinity or by `causal`: NaN
+// or infinity there reaches neither the query's output nor its gradients, and the gradient that the
+// key receives from that query is exactly zero.
 
 // q (..., Tq, E), k (..., Tk, E), v (..., Tk, Ev) -> (..., Tq, Ev), the leading axes equal; as
 // torch.nn.functional.scaled_dot_product_attention. The last leading axis counts as heads, those
@@ -44,7 +48,8 @@ Attention multi_head_attention(const Var& q, const Var& k, const Var& v, std::in
 Attention self_attention(const Var& qkv, std::int64_t heads, const AttentionOptions& options = {});
 
 // A mask of 0 and 1 in which 1 forbids (torch.nn.MultiheadAttention's boolean masks), or 1 allows
-// (torch.nn.functional's), as the additive mask used here.
+// (torch.nn.functional's), as the additive mask used here. Throws std::invalid_argument for other
+// numbers: an additive mask given by mistake would forbid what it should not.
 Tensor mask_where_forbidden(const Tensor& forbidden);
 Tensor mask_where_allowed(const Tensor& allowed);
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "core/check.hpp"
+#include "core/kernels/compensated_sums.hpp"
+#include "core/kernels/row_kernels.hpp"
 
 namespace normlab {
 
@@ -11,13 +13,34 @@ namespace {
 // sums += all rows of x, as a bias gradient needs it. Four rows at a time: the sums are then read
 // and written a quarter as often.
 void add_rows(const double* x, std::int64_t rows, std::int64_t width, double* sums) {
+  ColumnSums columns(sums, width, rows / 4);
   std::int64_t row = 0;
   for (; row + 4 <= rows; row += 4, x += 4 * width) {
     const double *x0 = x, *x1 = x + width, *x2 = x1 + width, *x3 = x2 + width;
-    for (std::int64_t j = 0; j < width; ++j) sums[j] += (x0[j] + x1[j]) + (x2[j] + x3[j]);
+    columns.add_row([=](std::int64_t j) { return (x0[j] + x1[j]) + (x2[j] + x3[j]); });
   }
-  for (; row < rows; ++row, x += width) {
-    for (std::int64_t j = 0; j < width; ++j) sums[j] += x[j];
+  for (; row < rows; ++row, x += width) columns.add_row([x](std::int64_t j) { return x[j]; });
+  columns.finish();
+}
+
+// As the plain loop of sum_to, for sums of many terms: rows are summed pairwise where the last axis
+// is reduced, and the sums are compensated.
+void add_many(const Tensor& x, const std::vector<std::int64_t>& strides, std::int64_t step,
+              Tensor& sum) {
+  const std::int64_t width = x.width();
+  std::vector<double> lost(static_cast<std::size_t>(sum.numel()));
+  double* out = sum.mutable_data();
+  for_each_row(x.shape(), strides, strides, [&](std::int64_t row, std::int64_t at, std::int64_t) {
+    const double* in = x.data() + row * width;
+    double *to = out + at, *to_lost = lost.data() + at;
+    if (step == 0) {
+      add_compensated(row_sum(width, [in](std::int64_t j) { return in[j]; }), *to, *to_lost);
+    } else {
+      for (std::int64_t j = 0; j < width; ++j) add_compensated(in[j], to[j], to_lost[j]);
+    }
+  });
+  for (std::int64_t i = 0; i < sum.numel(); ++i) {
+    out[i] = with_lost(out[i], lost[static_cast<std::size_t>(i)]);
   }
 }
 
@@ -49,6 +72,7 @@ std::vector<std::int64_t> broadcast_strides(const Shape& from, const Shape& to) 
 }
 
 Tensor sum_to(const Tensor& x, const Shape& shape) {
+  check(x.defined(), "sum_to", "x", "must be a tensor", "none");
   if (x.shape() == shape) return x;
   Tensor sum = Tensor::zeros(shape);
   double* out = sum.mutable_data();
@@ -59,6 +83,11 @@ Tensor sum_to(const Tensor& x, const Shape& shape) {
   const std::vector<std::int64_t> strides = broadcast_strides(shape, x.shape());
   const std::int64_t step = x.rank() == 0 ? 0 : strides.back();
   const std::int64_t width = x.width();
+  const std::int64_t terms = sum.numel() == 0 ? 0 : x.numel() / sum.numel();
+  if (terms > (step == 0 ? kOnePiece : ColumnSums::kManyRows)) {
+    add_many(x, strides, step, sum);
+    return sum;
+  }
   for_each_row(x.shape(), strides, strides, [&](std::int64_t row, std::int64_t at, std::int64_t) {
     const double* in = x.data() + row * width;
     for (std::int64_t j = 0; j < width; ++j) out[at + j * step] += in[j];

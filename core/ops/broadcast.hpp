@@ -4,10 +4,11 @@
 #include <string_view>
 #include <vector>
 
+#include "core/check.hpp"
 #include "core/tape.hpp"
 
 // NumPy's broadcasting: shapes are aligned at their last axes, and an axis of extent 1 (or missing)
-// is repeated. The adjoint of repeating is summing, written once, in `sum_to`.
+// is repeated. The adjoint of repeating is summing, which stands once, in `sum_to`.
 namespace normlab {
 
 // The shape both broadcast to. Throws std::invalid_argument naming `op` if there is none.
@@ -17,7 +18,8 @@ Shape broadcast_shapes(std::string_view op, const Shape& a, const Shape& b);
 // the axes that are repeated.
 std::vector<std::int64_t> broadcast_strides(const Shape& from, const Shape& to);
 
-// Sums `x` over the axes along which `shape` broadcasts to x's shape.
+// Sums `x` over the axes along which `shape` broadcasts to x's shape. Long sums are pairwise or
+// compensated: their rounding error does not grow with the number of terms.
 Tensor sum_to(const Tensor& x, const Shape& shape);
 
 // x repeated to `shape`. Backward: sum_to.
@@ -49,6 +51,7 @@ void for_each_row(const Shape& shape, const std::vector<std::int64_t>& strides_a
 // f(a, b) elementwise with broadcasting.
 template <std::invocable<double, double> F>
 Tensor broadcast_zip(std::string_view op, const Tensor& a, const Tensor& b, F f) {
+  check(a.defined() && b.defined(), op, "operands", "must be tensors", "none");
   const Shape shape = broadcast_shapes(op, a.shape(), b.shape());
   const std::vector<std::int64_t> strides_a = broadcast_strides(a.shape(), shape);
   const std::vector<std::int64_t> strides_b = broadcast_strides(b.shape(), shape);

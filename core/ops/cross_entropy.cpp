@@ -1,11 +1,14 @@
 // With p = softmax(logits) of a row, target t, class weights w, smoothing s and C classes, the row
 // is compared with the distribution  q_c = w_c ((1 - s) [c = t] + s / C):
 //   loss = -sum_c q_c ln p_c            dlogits_c = p_c sum(q) - q_c
-// and the mean divides by the sum of w_t over the rows that are not ignored.
+// and the mean divides by the sum of w_t over the rows that are not ignored. A row of only
+// -infinity has loss infinity (if any q_c is not 0) and gradient 0; softmax.hpp states the rule.
 // Tested by tests/core/ops/cross_entropy_test.cpp.
 #include "core/ops/cross_entropy.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -15,6 +18,8 @@
 namespace normlab {
 
 namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // The target distributions of all rows; q is zero in ignored rows.
 struct Targets {
@@ -61,14 +66,22 @@ Targets checked_targets(const Var& logits, std::span<const std::int64_t> targets
   return result;
 }
 
+bool is_fully_masked(const double* p, std::int64_t classes) {
+  return std::all_of(p, p + classes, [](double v) { return v == 0.0; });  // by softmax_row
+}
+
 double row_loss(const Targets& targets, std::size_t row, const double* p, const double* logits,
                 std::int64_t classes) {
-  // ln p from the distance to the largest logit, since p itself may have underflowed to 0
+  // ln p from the distance to the largest logit, since p itself may have underflowed to 0.
   const auto top = std::max_element(p, p + classes) - p;
   const double log_top = std::log(p[top]);
-  return lane_sum(classes, [&](std::int64_t c) {
+  const bool fully_masked = is_fully_masked(p, classes);
+  return row_sum(classes, [&](std::int64_t c) {
     const double q = targets.q(row, c);
-    return q == 0.0 ? 0.0 : q * ((logits[top] - logits[c]) - log_top);
+    if (q == 0.0) return 0.0;
+    // Next to 1, p has lost the digits of 1 - p, of which the loss of the top class consists.
+    if (c == top && p[top] > 0.9) return q * log_sum_exp_row(logits, logits[top], classes);
+    return fully_masked ? q * kInfinity : q * ((logits[top] - logits[c]) - log_top);
   });
 }
 
@@ -76,7 +89,7 @@ double row_loss(const Targets& targets, std::size_t row, const double* p, const 
 
 Var cross_entropy(const Var& logits, std::span<const std::int64_t> targets,
                   const CrossEntropyOptions& options) {
-  const Targets wanted = checked_targets(logits, targets, options);
+  const Targets target = checked_targets(logits, targets, options);
   const std::int64_t rows = logits.value().rows(), classes = logits.value().width();
   Tensor p = Tensor::uninitialized(logits.shape());
   Tensor losses = Tensor::zeros({rows});
@@ -85,34 +98,36 @@ Var cross_entropy(const Var& logits, std::span<const std::int64_t> targets,
   for (std::int64_t i = 0; i < rows; ++i) {
     const double* row = logits.value().data() + i * classes;
     softmax_row(row, p_data + i * classes, classes);
-    if (wanted.classes[static_cast<std::size_t>(i)] < 0) continue;
-    loss[i] = row_loss(wanted, static_cast<std::size_t>(i), p_data + i * classes, row, classes);
+    if (target.classes[static_cast<std::size_t>(i)] < 0) continue;
+    loss[i] = row_loss(target, static_cast<std::size_t>(i), p_data + i * classes, row, classes);
   }
   const bool per_row = options.reduction == Reduction::none;
   double factor = 1.0;
   if (options.reduction == Reduction::mean) {
-    factor = wanted.total_weight == 0.0 ? 0.0 : 1.0 / wanted.total_weight;
+    factor = target.total_weight == 0.0 ? 0.0 : 1.0 / target.total_weight;
   }
   Tensor y = per_row
                  ? losses
-                 : Tensor::scalar(factor * lane_sum(rows, [&](std::int64_t i) { return loss[i]; }));
+                 : Tensor::scalar(factor * row_sum(rows, [&](std::int64_t i) { return loss[i]; }));
   Adjoint dlogits(logits);
-  return record(
-      "cross_entropy", std::move(y), {logits}, [=, shape = logits.shape()](const Tensor& dy) {
-        Tensor g = Tensor::zeros(shape);
-        double* to = g.mutable_data();
-        for (std::int64_t i = 0; i < rows; ++i) {
-          const auto row = static_cast<std::size_t>(i);
-          if (wanted.classes[row] < 0) continue;
-          const double from_above = factor * dy.data()[per_row ? i : 0];
-          const double q_sum = lane_sum(classes, [&](std::int64_t c) { return wanted.q(row, c); });
-          for (std::int64_t c = 0; c < classes; ++c) {
-            const std::int64_t at = i * classes + c;
-            to[at] = from_above * (p.data()[at] * q_sum - wanted.q(row, c));
-          }
-        }
-        dlogits += std::move(g);
-      });
+  return record("cross_entropy", std::move(y), {logits},
+                [dlogits, p, target, factor, per_row, rows, classes](const Tensor& dy) {
+                  Tensor g = Tensor::zeros(p.shape());
+                  double* to = g.mutable_data();
+                  for (std::int64_t i = 0; i < rows; ++i) {
+                    const auto row = static_cast<std::size_t>(i);
+                    if (target.classes[row] < 0 || is_fully_masked(p.data() + i * classes, classes))
+                      continue;
+                    const double upstream = factor * dy.data()[per_row ? i : 0];
+                    const double q_sum =
+                        row_sum(classes, [&](std::int64_t c) { return target.q(row, c); });
+                    for (std::int64_t c = 0; c < classes; ++c) {
+                      const std::int64_t at = i * classes + c;
+                      to[at] = upstream * (p.data()[at] * q_sum - target.q(row, c));
+                    }
+                  }
+                  dlogits += std::move(g);
+                });
 }
 
 }  // namespace normlab

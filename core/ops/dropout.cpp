@@ -7,12 +7,15 @@
 
 namespace normlab {
 
+Tensor dropout_mask(const Shape& shape, double p, Generator& generator) {
+  const double factor = p == 1.0 ? 0.0 : 1.0 / (1.0 - p);
+  return map(generator.bernoulli(shape, 1.0 - p), [factor](double kept) { return factor * kept; });
+}
+
 Var dropout(const Var& x, double p, Generator& generator) {
   check_probability("dropout", "p", p);
   if (p == 0.0) return x;
-  const double kept = p == 1.0 ? 0.0 : 1.0 / (1.0 - p);
-  const Tensor mask =
-      map(generator.bernoulli(x.shape(), 1.0 - p), [kept](double m) { return kept * m; });
+  const Tensor mask = dropout_mask(x.shape(), p, generator);
   Adjoint dx(x);
   return record("dropout", zip(x.value(), mask, std::multiplies<>{}), {x},
                 [dx, mask](const Tensor& dy) { dx += zip(dy, mask, std::multiplies<>{}); });

@@ -3,6 +3,7 @@
 #include "core/ops/elementwise.hpp"
 
 #include <cmath>
+#include <numbers>
 
 #include <fmt/format.h>
 
@@ -57,6 +58,18 @@ Var square(const Var& x) {
   });
 }
 
+// y = erf x:  dx = dy * 2 / sqrt(pi) e^(-x^2)
+Var erf(const Var& x) {
+  Tensor y = map(x.value(), [](double v) { return std::erf(v); });
+  Adjoint dx(x);
+  return record("erf", std::move(y), {x}, [dx, value = x.value()](const Tensor& dy) {
+    constexpr double kSlopeAt0 = 2.0 * std::numbers::inv_sqrtpi;
+    dx += zip(dy, value, [](double g, double v) { return g * kSlopeAt0 * std::exp(-v * v); });
+  });
+}
+
+Var detach(const Var& x) { return x.tape().constant(x.value()); }
+
 // y = |x|:  dx = dy * sign(x)
 Var abs(const Var& x) {
   Tensor y = map(x.value(), [](double v) { return std::abs(v); });
@@ -64,15 +77,6 @@ Var abs(const Var& x) {
   return record("abs", std::move(y), {x}, [dx, value = x.value()](const Tensor& dy) {
     dx += zip(dy, value,
               [](double g, double v) { return v == 0.0 ? 0.0 : std::copysign(1.0, v) * g; });
-  });
-}
-
-// y = tanh x:  dx = dy * (1 - y^2)
-Var tanh(const Var& x) {
-  Tensor y = map(x.value(), [](double v) { return std::tanh(v); });
-  Adjoint dx(x);
-  return record("tanh", y, {x}, [dx, y](const Tensor& dy) {
-    dx += zip(dy, y, [](double g, double t) { return g * (1.0 - t * t); });
   });
 }
 
@@ -84,15 +88,6 @@ Var clamp(const Var& x, double low, double high) {
   Adjoint dx(x);
   return record("clamp", std::move(y), {x}, [=, value = x.value()](const Tensor& dy) {
     dx += zip(dy, value, [=](double g, double v) { return v < low || v > high ? 0.0 : g; });
-  });
-}
-
-// y = 1 / (1 + e^-x):  dx = dy * y (1 - y)
-Var sigmoid(const Var& x) {
-  Tensor y = map(x.value(), [](double v) { return 1.0 / (1.0 + std::exp(-v)); });
-  Adjoint dx(x);
-  return record("sigmoid", y, {x}, [dx, y](const Tensor& dy) {
-    dx += zip(dy, y, [](double g, double s) { return g * s * (1.0 - s); });
   });
 }
 

@@ -1,7 +1,7 @@
 // y = x W^T + b over the rows of x:
 //   dx = dy W     dW = dy^T x     db = sum of dy over rows
-// One product for all rows; the bias is laid into y first and the product added to it, which saves
-// a pass over y. Tested by tests/core/ops/linear_test.cpp.
+// One product for all rows; the bias is copied into y first and the product added to it, which
+// saves a pass over y. Tested by tests/core/ops/linear_test.cpp.
 #include "core/ops/linear.hpp"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 #include "core/ops/norm_rows.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/check.hpp"
@@ -43,8 +44,14 @@ std::vector<Var> present(const Var& x, const std::optional<Var>& weight,
   return inputs;
 }
 
-double reciprocal_root(double mean_square, double scale, double eps) {
-  const double root = scale * std::sqrt(mean_square + eps / scale / scale);
+double unit_for(double largest) {
+  if (largest == 0.0) return 1.0;
+  constexpr int kFarthest = 1000;  // keeps the unit itself away from the ends of the range
+  return std::ldexp(1.0, -std::clamp(std::ilogb(largest), -kFarthest, kFarthest));
+}
+
+double reciprocal_root(double mean_square, double unit, double eps) {
+  const double root = std::hypot(std::sqrt(mean_square), std::sqrt(eps) * unit);
   return root == 0.0 ? 0.0 : 1.0 / root;
 }
 

@@ -5,8 +5,8 @@
 
 #include "core/tape.hpp"
 
-// What layer_norm and rms_norm share: which axes are a row, and the optional per-feature
-// parameters.
+// What layer_norm and rms_norm share: which axes are a row, the optional per-feature parameters,
+// and rows whose squares overflow or underflow.
 namespace normlab {
 
 struct NormRows {
@@ -20,22 +20,23 @@ NormRows check_norm_rows(std::string_view op, const Var& x, const Shape& normali
                          const std::optional<Var>& weight, const std::optional<Var>& bias,
                          double eps);
 
-// f(row, in + offset of the row, out + offset of the row) for every row.
-template <typename F>
-void for_each_norm_row(NormRows rows, const Tensor& in, Tensor& out, F f) {
-  const double* from = in.data();
-  double* to = out.mutable_data();
-  for (std::int64_t row = 0; row < rows.count; ++row) {
-    f(static_cast<std::size_t>(row), from + row * rows.width, to + row * rows.width);
-  }
-}
-
 // The given inputs with the absent ones left out.
 std::vector<Var> present(const Var& x, const std::optional<Var>& weight,
                          const std::optional<Var>& bias = std::nullopt);
 
-// 1 / sqrt(mean_square * scale^2 + eps), without forming scale^2, which may overflow or vanish.
-// 0 for a row without any spread at eps = 0, so that such a row is mapped to 0 rather than to 0/0.
-double reciprocal_root(double mean_square, double scale, double eps);
+// Whether 1 / sqrt(mean_square + eps) can be computed as it stands. Otherwise the squares
+// overflowed or lost digits by underflow (or a NaN is among them), and the row has to be measured
+// in another unit.
+inline bool is_ordinary(double mean_square, double eps) {
+  constexpr double kSmallest = 1e-280, kLargest = 1e280;
+  return mean_square + eps > kSmallest && mean_square < kLargest;
+}
+
+// A power of two: in this unit, the largest element of the row is about 1.
+double unit_for(double largest);
+
+// 1 / sqrt(mean_square + eps * unit^2), without forming the square, for a mean square in units.
+// 0 for a row without spread at eps = 0, which maps it to 0 rather than to 0/0.
+double reciprocal_root(double mean_square, double unit, double eps);
 
 }  // namespace normlab

@@ -1,5 +1,5 @@
-// Every reduction goes to the shape in which the reduced axes have extent 1, from which
-// broadcasting leads back to x.
+// Every reduction has a result in which the reduced axes have extent 1; broadcasting it gives x's
+// shape again.
 //   y = sum x:   dx = dy repeated
 //   y = mean x:  dx = dy / count, repeated
 //   y = max x:   dx = dy / ties where x equals y, else 0
@@ -44,7 +44,7 @@ Reduction plan(const std::string& op, const Shape& shape, const Axes& axes, bool
   return reduction;
 }
 
-// x (any shape `kept` broadcasts to) times a factor.
+// dy times a factor, broadcast to `shape`.
 Tensor repeat(const Tensor& dy, const Shape& kept, const Shape& shape, double factor) {
   return broadcast_zip("repeat", dy.reshaped(kept), Tensor::uninitialized(shape),
                        [factor](double g, double) { return factor * g; });
@@ -76,7 +76,31 @@ Var scaled_sum(const char* op, const Var& x, const Reduction& to, double factor)
                 });
 }
 
+// Running sums along `axis`, from the first element or, backwards, from the last.
+Tensor running_sums(const Tensor& x, std::int64_t axis, bool backwards) {
+  const std::int64_t outer = x.shape().axes(0, axis).numel(), extent = x.shape()[axis];
+  const std::int64_t inner = x.shape().axes(axis + 1, x.rank()).numel();
+  Tensor y = x;
+  double* block = y.mutable_data();
+  for (std::int64_t o = 0; o < outer; ++o, block += extent * inner) {
+    for (std::int64_t k = 1; k < extent; ++k) {
+      double* to = block + (backwards ? extent - 1 - k : k) * inner;
+      const double* before = backwards ? to + inner : to - inner;
+      for (std::int64_t i = 0; i < inner; ++i) to[i] += before[i];
+    }
+  }
+  return y;
+}
+
 }  // namespace
+
+// y = cumsum x:  dx = running sums of dy from the last element
+Var cumsum(const Var& x, std::int64_t axis) {
+  const std::int64_t at = normalize_axis("cumsum", axis, x.value().rank());
+  Adjoint dx(x);
+  return record("cumsum", running_sums(x.value(), at, false), {x},
+                [dx, at](const Tensor& dy) { dx += running_sums(dy, at, true); });
+}
 
 Var sum(const Var& x, const Axes& axes, bool keepdim) {
   return scaled_sum("sum", x, plan("sum", x.shape(), axes, keepdim), 1.0);

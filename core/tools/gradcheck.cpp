@@ -50,6 +50,39 @@ class Objective {
   Tensor cotangent_;
 };
 
+// Does the slope jump at or near element `index`? The slopes to the left and to the right of a
+// smooth function differ in proportion to the step; at a kink they differ whatever the step, and
+// near one only as long as the step reaches it. Returns what to say about it, or nothing.
+std::string describe_kink(const Objective& objective, Parameter& parameter, std::int64_t index,
+                          double step) {
+  const double at = parameter.value.data()[index];
+  const auto value_at = [&](double moved) {
+    parameter.value.mutable_data()[index] = moved;
+    const double value = objective.value();
+    parameter.value.mutable_data()[index] = at;
+    return value;
+  };
+  const double here = value_at(at);
+  struct Slopes {
+    double left, right;
+    double jump() const { return std::abs(right - left); }
+  };
+  const auto slopes = [&](double h) {
+    const double above = at + h, below = at - h;
+    return Slopes{(here - value_at(below)) / (at - below), (value_at(above) - here) / (above - at)};
+  };
+  const double h = step * std::max(1.0, std::abs(at));
+  const Slopes near = slopes(h), nearer = slopes(h / 8.0);
+  constexpr double kJump = 1e-4;  // above rounding
+  const double size = std::max(std::abs(near.left), std::abs(near.right));
+  const bool smooth = nearer.jump() > near.jump() / 16.0 && nearer.jump() < near.jump() / 4.0;
+  if (!(near.jump() > kJump * size) || smooth) return "";
+  return fmt::format(
+      " (a kink: the slope is {:.4g} on its left and {:.4g} on its right; move this element away "
+      "from it by more than {:.1e})",
+      near.left, near.right, h);
+}
+
 Tensor numerical_gradient(const Objective& objective, Parameter& parameter, double step) {
   Tensor gradient = Tensor::uninitialized(parameter.value.shape());
   double* out = gradient.mutable_data();
@@ -70,6 +103,7 @@ struct Comparison {
   std::string name;
   Tensor analytic, numerical;
   bool expect_zero;
+  std::function<std::string(std::int64_t)> kink_at;  // what describe_kink says of an element
 
   // NaN if either norm is NaN, which std::max would hide.
   double size() const {
@@ -78,7 +112,7 @@ struct Comparison {
   }
   double difference() const { return norm(zip(analytic, numerical, std::minus<>{})); }
 
-  std::string describe(double relative_error) const {
+  std::string describe(double relative_error, bool passed) const {
     std::int64_t worst = 0;
     const auto distance = [&](std::int64_t i) {
       return std::abs(analytic.data()[i] - numerical.data()[i]);
@@ -87,9 +121,9 @@ struct Comparison {
       if (!(distance(i) <= distance(worst))) worst = i;
     }
     return fmt::format(
-        "{} {}: relative error {:.2e}, worst element {}: analytic {:.10g}, numerical {:.10g}", name,
-        analytic.shape().str(), relative_error, worst, analytic.data()[worst],
-        numerical.data()[worst]);
+        "{} {}: relative error {:.2e}, worst element {}: analytic {:.10g}, numerical {:.10g}{}",
+        name, analytic.shape().str(), relative_error, worst, analytic.data()[worst],
+        numerical.data()[worst], passed ? "" : kink_at(worst));
   }
 };
 
@@ -109,7 +143,7 @@ GradcheckResult judge(const std::vector<Comparison>& comparisons, double toleran
     result.passed = result.passed && passed;
     result.worst_relative_error = std::max(result.worst_relative_error, error);
     result.report +=
-        fmt::format("{} {}{}\n", passed ? "ok    " : "FAILED", c.describe(error),
+        fmt::format("{} {}{}\n", passed ? "ok    " : "FAILED", c.describe(error, passed),
                     c.expect_zero || size != 0.0 ? "" : " (a gradient of zero was not expected)");
   }
   return result;
@@ -159,7 +193,10 @@ GradcheckResult check_parameter_gradients(const std::function<Var(Tape&)>& f,
     comparisons.push_back(
         {parameter.name,
          parameter.grad.defined() ? parameter.grad : Tensor::zeros(parameter.value.shape()),
-         numerical_gradient(objective, parameter, options.step), zero});
+         numerical_gradient(objective, parameter, options.step), zero,
+         [&objective, &parameter, step = options.step](std::int64_t element) {
+           return describe_kink(objective, parameter, element, step);
+         }});
   }
   return judge(comparisons, options.tolerance);
 }
@@ -184,14 +221,22 @@ double taylor_remainder_order(const Function& f, const std::vector<Tensor>& inpu
     if (parameter.grad.defined()) slope += dot(parameter.grad, directions.back());
   }
   const double start = objective.value();
-  const auto remainder = [&](double h) {
+  const auto change = [&](double h) {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       parameters[i].value =
           zip(inputs[i], directions[i], [h](double x, double v) { return x + h * v; });
     }
-    return std::abs(objective.value() - start - h * slope);
+    return objective.value() - start;
   };
+  const auto remainder = [&](double h) { return std::abs(change(h) - h * slope); };
   constexpr double kLarge = 1e-3, kSmall = 1e-4;
+  const double left = -change(-kSmall) / kSmall, right = change(kSmall) / kSmall;
+  const double jump = std::abs(right - left),
+               jump_before = std::abs(change(kLarge) + change(-kLarge)) / kLarge;
+  constexpr double kJump = 1e-3;  // a kink, unless the jump shrinks with the step
+  check(!(jump > kJump * std::max(std::abs(left), std::abs(right)) && jump > 0.5 * jump_before),
+        "taylor_remainder_order", "inputs", "must not lie at a kink of the function",
+        [&] { return fmt::format("slopes {:.4g} and {:.4g} to its sides", left, right); });
   return std::log(remainder(kLarge) / remainder(kSmall)) / std::log(kLarge / kSmall);
 }
 

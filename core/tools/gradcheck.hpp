@@ -15,7 +15,8 @@
 //
 // A gradient passes when  |analytic - numerical| <= tolerance * max(|analytic|, |numerical|)  in
 // the norm of the whole tensor. There is no absolute escape for small gradients; a gradient that is
-// zero fails unless the caller expects it. Inputs must stay clear of kinks by more than the step.
+// zero fails unless the caller expects it. Inputs must stay clear of kinks by more than the step;
+// for an element that fails at a kink, where differences mean nothing, the report says so.
 namespace normlab {
 
 struct GradcheckOptions {
@@ -47,8 +48,9 @@ GradcheckResult check_parameter_gradients(const std::function<Var(Tape&)>& f,
 
 // A second opinion that needs no step size: moving along a random direction v by h, the remainder
 // L(x + h v) - L(x) - h <gradient, v> shrinks like h^2 if the gradient is right and like h if it is
-// not. Returns the fitted order, near 2 or near 1. For a linear f the remainder is rounding noise
-// and its order means nothing.
+// not. Returns the fitted order, near 2 or near 1. Throws std::invalid_argument if the inputs lie
+// at a kink, where the order would be 1 for any rule. For a linear f the remainder is rounding
+// noise and its order means nothing.
 double taylor_remainder_order(const Function& f, const std::vector<Tensor>& inputs,
                               std::uint64_t seed = 7);
 

@@ -1,6 +1,10 @@
 // One-sided Jacobi (Hestenes 1958): rotate pairs of columns of A until all are orthogonal to each
-// other. Then A V = U S, so that the columns' lengths are the singular values and the rotations
-// together are V. Simple, and accurate for small singular values too.
+// other. Then A V = U S: the columns' lengths are the singular values, and the rotations together
+// are V.
+//
+// Not LAPACK's dgesvd or dgesdd, whose error is relative to the largest singular value: of a 40 x
+// 40 matrix whose columns span 8 orders of magnitude, in mixed order, they give the small singular
+// values to 5e-10 (16 orders: 2e-3 and no digit), and this to 5e-15.
 // Tested by tests/core/tools/svd_test.cpp.
 #include "core/tools/svd.hpp"
 

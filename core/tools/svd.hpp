@@ -6,9 +6,8 @@
 
 namespace normlab {
 
-// Singular values of a matrix (m, n) and the directions of its input that belong to them:
-// A v_i has length values[i]. For matrices of some hundred columns, such as the Jacobian of a
-// layer.
+// Singular values of a matrix A (m, n) and the right singular vectors v_i: A v_i has length
+// values[i]. For matrices of a few hundred columns, such as the Jacobian of a layer.
 struct Svd {
   std::vector<double> values;  // n of them, the largest first
   Tensor directions;           // (n, n): row i is v_i

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "core/check.hpp"
+#include "core/ops/activation.hpp"
 #include "core/ops/arithmetic.hpp"
-#include "core/ops/elementwise.hpp"
 
 namespace normlab {
 

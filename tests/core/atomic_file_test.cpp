@@ -131,6 +131,50 @@ TEST_CASE("write_atomically: a symbolic link goes on naming the file, which chan
   CHECK(read(folder.file("elsewhere/target.json")) == "new");
 }
 
+TEST_CASE("write_atomically: a link to a file that does not exist yet makes that file") {
+  const TemporaryFolder folder;
+  fs::create_directory(folder.file("elsewhere"));
+  fs::create_symlink("elsewhere/target.json", folder.file("middle.json"));
+  fs::create_symlink("middle.json", folder.file("link.json"));
+  check_writable(folder.file("link.json"));
+  CHECK_FALSE(fs::exists(folder.file("elsewhere/target.json")));
+  write_atomically(folder.file("link.json"), "new");
+  CHECK(fs::is_symlink(folder.file("link.json")));
+  CHECK(fs::is_symlink(folder.file("middle.json")));
+  CHECK(read(folder.file("elsewhere/target.json")) == "new");
+}
+
+TEST_CASE("write_atomically: links that name one another are refused") {
+  const TemporaryFolder folder;
+  fs::create_symlink("b.json", folder.file("a.json"));
+  fs::create_symlink("a.json", folder.file("b.json"));
+  check_refused([&] { write_atomically(folder.file("a.json"), "new"); },
+                "[output] " + folder.file("a.json") +
+                    ": cannot be written: Too many levels of symbolic links");
+}
+
+TEST_CASE("write_atomically: a link prepared under the temporary name is not followed") {
+  const TemporaryFolder folder;
+  write(folder.file("victim"), "precious");
+  for (int i = 0; i < 40; ++i) {  // the names that come next, and some that are used already
+    fs::create_symlink("victim", folder.file(fmt::format("normlab-{}-{}.tmp", getpid(), i)));
+  }
+  fs::create_symlink("victim", folder.file(fmt::format("out.json.tmp{}", getpid())));
+  const auto entries = folder.entries();
+  write_atomically(folder.file("out.json"), "new");
+  CHECK(read(folder.file("out.json")) == "new");
+  CHECK(read(folder.file("victim")) == "precious");
+  CHECK(folder.entries() == entries + 1);
+}
+
+TEST_CASE("write_atomically: a name may be as long as the file system allows") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file(std::string(255, 'n'));
+  check_writable(path);
+  write_atomically(path, "text");
+  CHECK(read(path) == "text");
+}
+
 TEST_CASE("check_writable: makes no file and leaves the one that is there") {
   const TemporaryFolder folder;
   check_writable(folder.file("new.json"));

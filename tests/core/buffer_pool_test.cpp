@@ -1,7 +1,12 @@
 #include "core/buffer_pool.hpp"
 
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <new>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -71,6 +76,50 @@ TEST_CASE("buffer_pool: after warm-up a training loop allocates nothing from the
   CHECK(pool_statistics().system_allocations == warm.system_allocations);
   CHECK(pool_statistics().reused > warm.reused + 500);
   CHECK(pool_statistics().idle_bytes == warm.idle_bytes);
+}
+
+// A thread of its own starts with an empty pool and no peak.
+void on_new_thread(const std::function<void()>& f) { std::thread(f).join(); }
+
+TEST_CASE("buffer_pool: a request may get a buffer that is larger by up to a half") {
+  trim_pool();
+  const double* large = acquire_buffer(1400).get();
+  CHECK(acquire_buffer(1000).get() == large);
+  const std::size_t before = pool_statistics().system_allocations;
+  const Buffer much_smaller = acquire_buffer(600);
+  CHECK(pool_statistics().system_allocations == before + 1);
+}
+
+TEST_CASE("buffer_pool: uneven sizes hold at most 1.5 times the peak in use") {
+  on_new_thread([] {
+    std::size_t most = 0;
+    Generator generator(3);
+    for (int batch = 0; batch < 300; ++batch) {  // each of another size, like sentences
+      const auto size = static_cast<std::size_t>(20000 + generator.randint(200000));
+      std::vector<Buffer> in_use;
+      for (std::size_t i = 0; i < 10; ++i) in_use.push_back(acquire_buffer(size + 1000 * i));
+      in_use.clear();
+      most = std::max(most, pool_statistics().idle_bytes);
+    }
+    const PoolStatistics end = pool_statistics();
+    CHECK(most <= end.peak_bytes + end.peak_bytes / 2);
+    CHECK(end.peak_bytes >= 10 * 8 * 200000);
+    CHECK(end.reused > end.system_allocations);
+  });
+}
+
+TEST_CASE("buffer_pool: what a thread only releases is not hoarded") {
+  std::vector<Buffer> made_here;
+  for (int i = 0; i < 20; ++i) made_here.push_back(acquire_buffer(100000));
+  on_new_thread([&] {
+    made_here.clear();
+    CHECK(pool_statistics().idle_bytes <= std::size_t{1} << 20);
+  });
+}
+
+TEST_CASE("buffer_pool: more than the system has is refused") {
+  CHECK_THROWS_AS(acquire_buffer(std::numeric_limits<std::size_t>::max() / 8), std::bad_alloc);
+  CHECK_THROWS_AS(acquire_buffer(std::size_t{1} << 61), std::bad_alloc);
 }
 
 TEST_CASE("buffer_pool: a buffer released on another thread joins that thread's lists") {

@@ -1,4 +1,4 @@
-// Under ThreadSanitizer, too.
+// Also run under ThreadSanitizer.
 #include <algorithm>
 #include <thread>
 #include <vector>

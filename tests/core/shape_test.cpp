@@ -86,5 +86,21 @@ TEST_CASE("shape: a product beyond 64 bits is refused") {
       std::invalid_argument);
 }
 
+TEST_CASE("shape: an extent of 0 does not hide extents whose strides would overflow") {
+  constexpr std::int64_t kLarge = std::int64_t{1} << 62;
+  CHECK_THROWS_AS((Shape{0, kLarge, kLarge}), std::invalid_argument);
+  CHECK_THROWS_AS((Shape{kLarge, kLarge, 0}), std::invalid_argument);
+  CHECK(contiguous_strides({0, kLarge}) == std::vector<std::int64_t>{kLarge, 1});
+}
+
+TEST_CASE("shape: a range of axes that the shape does not have is refused") {
+  const Shape shape{2, 3};
+  CHECK_THROWS_WITH_AS(shape.axes(0, 5), "[Shape] axes: must be a range inside [0, 2), got [0, 5)",
+                       std::invalid_argument);
+  CHECK_THROWS_AS(shape.axes(-1, 1), std::invalid_argument);
+  CHECK_THROWS_AS(shape.axes(2, 1), std::invalid_argument);
+  CHECK(shape.axes(2, 2).rank() == 0);
+}
+
 }  // namespace
 }  // namespace normlab

@@ -1,6 +1,7 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include <doctest/doctest.h>
 
@@ -63,7 +64,7 @@ TEST_CASE("tape misuse: a Var of another tape as root, input or target") {
                        std::logic_error);
   CHECK_THROWS_WITH_AS(
       one.vector_jacobian_product(x, Tensor::scalar(1), y),
-      "[vector_jacobian_product] of: must be on this tape, got a Var of another tape",
+      "[vector_jacobian_product] x: must be on this tape, got a Var of another tape",
       std::logic_error);
   CHECK_THROWS_WITH_AS(one.record("op", Tensor::scalar(1), {y}, [](const Tensor&) {}),
                        "[op] inputs: must be on the tape that records, got Vars of another tape",
@@ -156,6 +157,51 @@ TEST_CASE("tape misuse: a backward rule that makes a gradient of the wrong shape
   CHECK_THROWS_WITH_AS(tape.backward(y),
                        "[backward] gradient of variable: must have shape (2,), got no tensor",
                        std::invalid_argument);
+}
+
+TEST_CASE("tape misuse: an Adjoint that outlived its tape, or is added to outside a pass") {
+  auto tape = std::make_unique<Tape>();
+  const Var x = tape->variable(Tensor::scalar(2));
+  const Adjoint dx(x);
+  CHECK_THROWS_WITH_AS(dx += Tensor::scalar(1),
+                       "[Adjoint] this: must only be added to in a reverse pass of its tape, got "
+                       "no pass under way",
+                       std::logic_error);
+  tape->backward(square(x));
+  CHECK(x.grad().item() == 4);  // the refused contribution left nothing behind
+  const char* gone =
+      "[Adjoint] this: must only be added to in a reverse pass of its tape, got a tape that was "
+      "cleared or destroyed";
+  tape->clear();
+  CHECK_THROWS_WITH_AS(dx += Tensor::scalar(1), gone, std::logic_error);
+  tape.reset();
+  CHECK_THROWS_WITH_AS(dx += Tensor::scalar(1), gone, std::logic_error);
+}
+
+TEST_CASE("tape misuse: a Var that was moved from") {
+  Tape tape;
+  Var x = tape.variable(Tensor::ones({2, 3}));
+  const Var y = std::move(x);
+  const char* text = "[Var] this: must hold a value, got a Var that was moved from";
+  CHECK_THROWS_WITH_AS(x.value(), text, std::logic_error);
+  CHECK_THROWS_WITH_AS(x.shape(), text, std::logic_error);
+  CHECK_THROWS_WITH_AS(square(x), text, std::logic_error);
+  CHECK_THROWS_WITH_AS(x + y, text, std::logic_error);
+  CHECK_THROWS_WITH_AS(y * x, text, std::logic_error);
+  CHECK_THROWS_WITH_AS(reshape(x, {6}), text, std::logic_error);
+  CHECK_THROWS_AS(tape.backward(x), std::logic_error);
+  CHECK(tape.size() == 1);
+}
+
+TEST_CASE("tape misuse: NoGrad guards that end in another order than they began") {
+  Tape tape;
+  const Var x = tape.variable(Tensor::scalar(2));
+  auto first = std::make_optional<Tape::NoGrad>(tape);
+  auto second = std::make_optional<Tape::NoGrad>(tape);
+  first.reset();
+  CHECK_FALSE(square(x).needs_grad());  // the second still lives
+  second.reset();
+  CHECK(square(x).needs_grad());
 }
 
 TEST_CASE("tape misuse: an exception in a backward rule leaves nothing behind") {

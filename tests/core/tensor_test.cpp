@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 
 #include <doctest/doctest.h>
 
@@ -110,6 +111,36 @@ TEST_CASE("tensor: reshaped keeps the elements and refuses another number of the
   CHECK_THROWS_WITH_AS(x.reshaped({4}),
                        "[reshape] shape: must hold the 6 elements of (2, 3), got (4,)",
                        std::invalid_argument);
+}
+
+TEST_CASE("tensor: what was moved from is undefined, and nothing reads its lost buffer") {
+  Tensor x = Tensor::ones({2, 3});
+  const Tensor y = std::move(x);
+  CHECK_FALSE(x.defined());
+  CHECK(x.numel() == 0);
+  CHECK(x.values().empty());
+  CHECK(norm(x) == 0.0);
+  CHECK(all_finite(x));
+  CHECK(x.str() == "no tensor");
+  CHECK_THROWS_AS(x.item(), std::invalid_argument);
+  CHECK_THROWS_AS(x.reshaped({6}), std::invalid_argument);
+  CHECK_THROWS_AS(x.reshaped({0}), std::invalid_argument);
+  CHECK_THROWS_AS(x += y, std::invalid_argument);
+  Tensor assigned = Tensor::ones({2});
+  assigned = std::move(x);
+  CHECK_FALSE(assigned.defined());
+  x = y;
+  CHECK(max_abs_difference(x, y) == 0.0);
+}
+
+TEST_CASE("tensor: a size whose bytes 64 bits cannot count is refused") {
+  constexpr std::int64_t kTooMany = std::int64_t{1} << 61;
+  CHECK_THROWS_WITH_AS(
+      Tensor::uninitialized({kTooMany}),
+      "[Tensor] shape: must have less than 2^60 elements, got (2305843009213693952,)",
+      std::invalid_argument);
+  CHECK_THROWS_AS(Tensor::uninitialized({kTooMany / 2}), std::invalid_argument);
+  CHECK(Tensor::uninitialized({0, kTooMany}).numel() == 0);
 }
 
 TEST_CASE("tensor: wrong indices and counts are named") {

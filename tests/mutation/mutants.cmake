@@ -32,7 +32,7 @@ mutant("pow does not lower the exponent"
   [==[std::pow(v, exponent)]==])
 
 mutant("tanh takes 1 - y for 1 - y^2"
-  core/ops/elementwise.cpp core/ops/elementwise.cpp ops/elementwise
+  core/ops/activation.cpp core/ops/activation.cpp ops/activation
   [==[g * (1.0 - t * t)]==]
   [==[g * (1.0 - t)]==])
 
@@ -78,12 +78,12 @@ mutant("index_select overwrites the gradient of a repeated row"
 
 mutant("softmax's dx without the mean"
   core/kernels/row_kernels.hpp core/ops/softmax.cpp ops/softmax
-  [==[dx[i] = y[i] * (dy[i] - mean);]==]
+  [==[dx[i] = y[i] * (dy[i] - y_dot_dy);]==]
   [==[dx[i] = y[i] * dy[i];]==])
 
 mutant("log_softmax's dx without e^y"
   core/ops/softmax.cpp core/ops/softmax.cpp ops/softmax
-  [==[std::exp(y_row[j]) * total]==]
+  [==[std::exp(y[i]) * total]==]
   [==[total / static_cast<double>(n)]==])
 
 mutant("cross_entropy takes the target distribution's sum for 1"
@@ -93,28 +93,28 @@ mutant("cross_entropy takes the target distribution's sum for 1"
 
 mutant("layer_norm's dx without - <g>"
   core/ops/layer_norm.cpp core/ops/layer_norm.cpp ops/layer_norm
-  [==[(dx[i] - mean_g - xhat * mean_g_xhat)]==]
-  [==[(dx[i] - xhat * mean_g_xhat)]==])
+  [==[(dx[i] - mean_g - xhat(i) * mean_g_xhat)]==]
+  [==[(dx[i] - xhat(i) * mean_g_xhat)]==])
 
 mutant("layer_norm's dx with <g> subtracted twice"
   core/ops/layer_norm.cpp core/ops/layer_norm.cpp ops/layer_norm
-  [==[(dx[i] - mean_g - xhat * mean_g_xhat)]==]
-  [==[(dx[i] - 2.0 * mean_g - xhat * mean_g_xhat)]==])
+  [==[(dx[i] - mean_g - xhat(i) * mean_g_xhat)]==]
+  [==[(dx[i] - 2.0 * mean_g - xhat(i) * mean_g_xhat)]==])
 
 mutant("layer_norm's dx without - xhat <g xhat>"
   core/ops/layer_norm.cpp core/ops/layer_norm.cpp ops/layer_norm
-  [==[(dx[i] - mean_g - xhat * mean_g_xhat)]==]
+  [==[(dx[i] - mean_g - xhat(i) * mean_g_xhat)]==]
   [==[(dx[i] - mean_g)]==])
 
 mutant("layer_norm's dweight without xhat"
   core/ops/layer_norm.cpp core/ops/layer_norm.cpp ops/layer_norm
-  [==[dweight[i] += dy[i] * ((x[i] - stats.mean) * stats.rstd);]==]
-  [==[dweight[i] += dy[i];]==])
+  [==[return dy[i] * (deviation(x[i]) * rstd);]==]
+  [==[return dy[i];]==])
 
 mutant("rms_norm's dx without - xhat <g xhat>"
   core/ops/rms_norm.cpp core/ops/rms_norm.cpp ops/rms_norm
-  [==[r * (dx[i] - x[i] * r * mean_g_xhat)]==]
-  [==[r * dx[i]]==])
+  [==[(dx[i] - xhat(x[i]) * mean_g_xhat)]==]
+  [==[dx[i]]==])
 
 mutant("attention's dQ without the scale"
   core/kernels/attention_head.cpp core/kernels/attention_head.cpp ops/attention

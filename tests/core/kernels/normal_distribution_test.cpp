@@ -21,7 +21,7 @@ Distribution at(const std::vector<double>& x) {
   return result;
 }
 
-// Both sides round x / sqrt(2), of which erfc makes x^2 times as much.
+// Both sides round x / sqrt(2), and erfc amplifies that error by x^2.
 bool agrees(double got, double expected) {
   return std::abs(got - expected) <= 3e-14 * std::abs(expected);
 }

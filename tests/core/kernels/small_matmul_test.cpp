@@ -20,8 +20,8 @@ constexpr std::int64_t kLargest = 20, kStride = kLargest + 3;
 constexpr double kFactor = -0.75, kUntouched = 123.0;
 
 struct Comparison {
-  double error = 0.0;    // largest difference to gemm, over k (the terms are of size 1)
-  bool gap_kept = true;  // nothing was written beyond C's rows and columns
+  double error = 0.0;         // largest difference to gemm, over k (the terms are of size 1)
+  bool gap_untouched = true;  // nothing was written beyond C's rows and columns
 };
 
 Comparison compare(std::int64_t m, std::int64_t n, std::int64_t k, bool a_transposed,
@@ -42,7 +42,7 @@ Comparison compare(std::int64_t m, std::int64_t n, std::int64_t k, bool a_transp
     for (std::int64_t j = 0; j < kStride; ++j) {
       const double value = got[i * kStride + j];
       if (i >= m || j >= n) {
-        result.gap_kept = result.gap_kept && value == kUntouched;
+        result.gap_untouched = result.gap_untouched && value == kUntouched;
         continue;
       }
       const double error = std::abs(value - kFactor * expected.data()[i * kStride + j]);
@@ -64,12 +64,12 @@ void compare_all_sizes(bool a_transposed) {
       for (std::int64_t k = 1; k <= kLargest; ++k) {
         const Comparison one = compare(m, n, k, a_transposed, a, b);
         worst.error = std::max(worst.error, one.error);
-        worst.gap_kept = worst.gap_kept && one.gap_kept;
+        worst.gap_untouched = worst.gap_untouched && one.gap_untouched;
       }
     }
   }
   CHECK(worst.error <= 1e-15);
-  CHECK(worst.gap_kept);
+  CHECK(worst.gap_untouched);
 }
 
 TEST_CASE("small_matmul: equals gemm for all sizes up to 20, with gaps between rows") {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <string>
 #include <utility>
 
 #include <doctest/doctest.h>
@@ -16,8 +17,10 @@ using namespace normlab;
 namespace {
 
 using Activation = Var (*)(const Var&);
-const std::vector<std::pair<const char*, Activation>> kActivations{
-    {"relu", relu}, {"gelu", gelu}, {"gelu_tanh", gelu_tanh}, {"silu", silu}};
+using Named = std::vector<std::pair<const char*, Activation>>;
+const Named kActivations{{"relu", relu}, {"gelu", gelu},       {"gelu_tanh", gelu_tanh},
+                         {"silu", silu}, {"sigmoid", sigmoid}, {"tanh", tanh}};
+const Named kUnbounded(kActivations.begin(), kActivations.begin() + 4);
 
 Function of_one(Activation f) {
   return [f](const Vars& in) { return f(in[0]); };
@@ -32,11 +35,11 @@ double slope(Activation f, double x) {
 }  // namespace
 
 TEST_CASE("activation: values and gradients equal PyTorch's") {
-  for (const FixtureCase& fixture : load_fixture_cases("ops.json", "relu")) {
-    check_fixture(fixture, of_one(relu));
-  }
-  for (const FixtureCase& fixture : load_fixture_cases("ops.json", "silu")) {
-    check_fixture(fixture, of_one(silu));
+  for (const auto& [name, f] : kActivations) {
+    if (std::string(name).starts_with("gelu")) continue;
+    for (const FixtureCase& fixture : load_fixture_cases("ops.json", name)) {
+      check_fixture(fixture, of_one(f));
+    }
   }
   for (const FixtureCase& fixture : load_fixture_cases("ops.json", "gelu")) {
     const bool by_tanh = fixture.option<std::string>("approximate") == "tanh";
@@ -60,6 +63,10 @@ TEST_CASE("activation: every function equals its composition from primitives") {
       of_one(relu), [](const Vars& in) { return 0.5 * (in[0] + abs(in[0])); }, x);
   check_same(
       of_one(silu), [](const Vars& in) { return in[0] * sigmoid(in[0]); }, x);
+  check_same(
+      of_one(sigmoid), [](const Vars& in) { return pow(1.0 + exp(-in[0]), -1.0); }, x, 1e-13);
+  check_same(
+      of_one(tanh), [](const Vars& in) { return 2.0 * sigmoid(2.0 * in[0]) - 1.0; }, x, 1e-13);
   check_same(
       of_one(gelu_tanh),
       [](const Vars& in) {
@@ -94,7 +101,7 @@ TEST_CASE("activation: NaN comes out as NaN and never as 0") {
 }
 
 TEST_CASE("activation: near the ends of the range every function is x or 0 with slope 1 or 0") {
-  for (const auto& [name, f] : kActivations) {
+  for (const auto& [name, f] : kUnbounded) {
     CAPTURE(name);
     for (double large : {50.0, 1e100, 1e200, 1e300}) {
       CAPTURE(large);
@@ -108,6 +115,16 @@ TEST_CASE("activation: near the ends of the range every function is x or 0 with 
     CHECK(slope(f, 1e-200) == 0.5);
     CHECK(at(f, -1e-200) == -0.5e-200);
   }
+}
+
+TEST_CASE("activation: sigmoid and tanh saturate and their gradients stay finite") {
+  const Tensor x({4}, {1e200, -1e200, 1e-200, -1e-200}), ones = Tensor::ones({4});
+  const Evaluation y_tanh = evaluate(of_one(tanh), {x}, ones);
+  CHECK(relative_error(y_tanh.value, Tensor({4}, {1.0, -1.0, 1e-200, -1e-200})) == 0.0);
+  CHECK(relative_error(y_tanh.gradients[0], Tensor({4}, {0.0, 0.0, 1.0, 1.0})) == 0.0);
+  const Evaluation y_sigmoid = evaluate(of_one(sigmoid), {x}, ones);
+  CHECK(relative_error(y_sigmoid.value, Tensor({4}, {1.0, 0.0, 0.5, 0.5})) == 0.0);
+  CHECK(relative_error(y_sigmoid.gradients[0], Tensor({4}, {0.0, 0.0, 0.25, 0.25})) == 0.0);
 }
 
 TEST_CASE("activation: inputs without elements give outputs without elements") {

@@ -122,6 +122,55 @@ TEST_CASE("arithmetic: shapes that do not broadcast are refused") {
                 "and (2, 4)");
 }
 
+TEST_CASE("arithmetic: a Var over a number is divided, not multiplied by the reciprocal") {
+  const auto over = [](double x, double divisor) {
+    return evaluate([=](const Vars& in) { return in[0] / divisor; }, {Tensor::scalar(x)},
+                    Tensor::scalar(x));
+  };
+  CHECK(over(5.0, 3.0).value.item() == 5.0 / 3.0);  // 5 * (1 / 3) is the next double
+  CHECK(over(5.0, 3.0).gradients[0].item() == 5.0 / 3.0);
+  CHECK(over(7e-309, 1e-309).value.item() == 7e-309 / 1e-309);
+  CHECK(over(1e-320, 1e-310).value.item() == 1e-320 / 1e-310);  // and not infinite
+  CHECK(over(0.0, 1e-310).value.item() == 0.0);                 // and not 0 * infinity
+}
+
+TEST_CASE("pow: with a tensor as exponent, values and gradients of both") {
+  const Function f = [](const Vars& in) { return pow(in[0], in[1]); };
+  const Evaluation y =
+      evaluate(f, {Tensor({3}, {2, 3, 0}), Tensor({3}, {3, -1, 2})}, Tensor::ones({3}));
+  CHECK(relative_error(y.value, Tensor({3}, {8, 1.0 / 3.0, 0})) <= 1e-15);
+  CHECK(relative_error(y.gradients[0], Tensor({3}, {12, -1.0 / 9.0, 0})) <= 1e-15);
+  CHECK(relative_error(y.gradients[1], Tensor({3}, {8 * std::log(2.0), std::log(3.0) / 3.0, 0})) <=
+        1e-15);
+  check_backward(f, {random_positive({2, 3}), random({3}, 2)});
+  check_backward(f, {random_positive({3, 1}), random({2, 1, 4}, 2)});
+  check_empty(f, {Tensor::ones({0, 5}), Tensor::ones({5})}, {0, 5});
+}
+
+TEST_CASE("where: takes a or b by the condition, and reads nothing else") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto f = [](const Tensor& condition) {
+    return [condition](const Vars& in) { return where(condition, in[0], in[1]); };
+  };
+  const Tensor first({2}, {1, 0});
+  const Evaluation y =
+      evaluate(f(first), {Tensor({2}, {1, nan}), Tensor({2}, {nan, 4})}, Tensor({2}, {5, 6}));
+  CHECK(relative_error(y.value, Tensor({2}, {1, 4})) == 0.0);
+  CHECK(relative_error(y.gradients[0], Tensor({2}, {5, 0})) == 0.0);
+  CHECK(relative_error(y.gradients[1], Tensor({2}, {0, 6})) == 0.0);
+  check_backward(f(Tensor({2, 1}, {1, 0})), {random({2, 3}, 1), random({3}, 2)});
+  check_backward(f(Tensor({2, 1, 1}, {1, 0})), {random({1}, 1), random({3, 2}, 2)});
+  check_empty(f(Tensor::ones({5})), {Tensor::ones({0, 5}), Tensor::ones({5})}, {0, 5});
+  Tape tape;
+  const Var x = tape.variable(Tensor::ones({2}));
+  check_refused(
+      [&] {
+        where(Tensor({2}, {0, 2}), x, x);
+      },
+      "[where] condition: must hold only 0 and 1, got 2");
+  check_refused([&] { where(Tensor::ones({3}), x, x); }, "[where] shapes: must broadcast");
+}
+
 TEST_CASE("arithmetic: inputs without elements give outputs without elements") {
   for (const BinaryOp& op : kBinaryOps) {
     CAPTURE(op.name);

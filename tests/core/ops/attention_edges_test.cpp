@@ -29,6 +29,76 @@ TEST_CASE("attention: a query without any key gives zeros and finite gradients, 
   for (const Tensor& gradient : none.gradients) CHECK(norm(gradient) == 0.0);
 }
 
+// One head: q, k, v of 3 tokens and width 2.
+std::vector<Tensor> with_poisoned_token(std::int64_t token, double poison) {
+  std::vector<Tensor> x = inputs({1}, 3, 3, 2, 2);
+  for (std::size_t i = 0; i < 3; ++i) {
+    for (std::int64_t j = 0; j < 2; ++j) x[i].mutable_data()[2 * token + j] = poison;
+  }
+  return x;
+}
+
+TEST_CASE("attention: NaN or infinity in a key that a mask forbids goes nowhere") {
+  const Setting no_last{.mask = Tensor({3}, {0, 0, -kInfinity})};
+  const Tensor dy = random({1, 3, 2}, 9);
+  for (double poison : {std::nan(""), kInfinity, -kInfinity}) {
+    CAPTURE(poison);
+    std::vector<Tensor> x = with_poisoned_token(2, poison);
+    x[0] = random({1, 3, 2}, 8);  // only the key and its value are poisoned
+    std::vector<Tensor> clean = x;
+    for (const std::size_t i : {std::size_t{1}, std::size_t{2}})
+      clean[i].mutable_data()[4] = clean[i].mutable_data()[5] = 1.0;
+    const Evaluation y = evaluate(separate(no_last), x, dy);
+    const Evaluation expected = evaluate(separate(no_last), clean, dy);
+    CHECK(relative_error(y.value, expected.value) <= 1e-15);
+    for (std::size_t i = 0; i < 3; ++i) {
+      CHECK(relative_error(y.gradients[i], expected.gradients[i]) <= 1e-14);
+    }
+    for (std::int64_t j : {4, 5}) {  // exactly zero
+      CHECK(y.gradients[1].data()[j] == 0.0);
+      CHECK(y.gradients[2].data()[j] == 0.0);
+    }
+  }
+}
+
+TEST_CASE("attention: causal queries do not read NaN in later tokens") {
+  const Setting causal{.causal = true};
+  const Tensor dy({1, 3, 2}, {1, 2, 3, 4, 0, 0});
+  const Evaluation y = evaluate(separate(causal), with_poisoned_token(2, std::nan("")), dy);
+  const Evaluation expected = evaluate(separate(causal), with_poisoned_token(2, 0.5), dy);
+  for (std::int64_t j = 0; j < 4; ++j) {
+    CHECK(std::abs(y.value.data()[j] - expected.value.data()[j]) <= 1e-15);
+    CHECK(std::abs(y.gradients[0].data()[j] - expected.gradients[0].data()[j]) <= 1e-15);
+  }
+  for (std::int64_t j : {4, 5}) CHECK(std::isnan(y.value.data()[j]));  // it reads itself
+}
+
+TEST_CASE("attention: a NaN in the gradient of one query does not reach keys it may not see") {
+  const Setting causal{.causal = true};
+  const std::vector<Tensor> x = inputs({1}, 3, 3, 2, 2);
+  Tensor dy = random({1, 3, 2}, 9);
+  dy.mutable_data()[0] = std::nan("");  // query 0 sees key 0 only
+  const Evaluation y = evaluate(separate(causal), x, dy);
+  for (std::int64_t j = 2; j < 6; ++j) {
+    CHECK(std::isfinite(y.gradients[1].data()[j]));
+    CHECK(std::isfinite(y.gradients[2].data()[j]));
+  }
+  CHECK(std::isnan(y.gradients[2].data()[0]));
+}
+
+TEST_CASE("attention: a boolean mask with numbers other than 0 and 1 is refused") {
+  check_refused(
+      [] {
+        mask_where_forbidden(Tensor({2}, {0, -kInfinity}));
+      },
+      "[mask_where_forbidden] forbidden: must hold only 0 and 1, got -inf");
+  check_refused(
+      [] {
+        mask_where_allowed(Tensor({2}, {1, 0.5}));
+      },
+      "[mask_where_allowed] allowed: must hold only 0 and 1, got 0.5");
+}
+
 TEST_CASE("attention: one boolean mask forbids where it is 1 and the other allows") {
   const Tensor flags({2, 2}, {0, 1, 0, 0});  // true only for query 0 and key 1
   const std::vector<Tensor> x{Tensor::zeros({2, 1}), Tensor::zeros({2, 1}),
@@ -112,9 +182,20 @@ TEST_CASE("attention: arguments that do not fit are refused") {
       [&] {
         self_attention(zeros({2, 3, 8}), 2);
       },
-      "[attention] qkv: must be (sequences, tokens, width) with a width that 6 divides");
+      "[attention] qkv: must be (sequences, tokens, width) with a width that 3 * 2 divides");
   check_refused([&] { self_attention(zeros({3, 12}), 2); }, "[attention] qkv: must be");
-  check_refused([&] { self_attention(zeros({2, 3, 12}), 0); }, "[attention] qkv: must be");
+  check_refused(
+      [&] {
+        self_attention(zeros({2, 3, 12}), 0);
+      },
+      "[attention] heads: must be positive, got 0");
+  constexpr std::int64_t kTooMany = std::int64_t{1} << 62;  // three times that is not an integer
+  check_refused([&] { self_attention(zeros({2, 3, 12}), kTooMany); }, "[attention] qkv: must be");
+  check_refused(
+      [&] {
+        multi_head_attention(zeros({2, 3, 4}), zeros({2, 5, 4}), zeros({2, 5, 4}), kTooMany);
+      },
+      "[attention] q: must be");
 }
 
 TEST_CASE("attention: inputs without sequences or tokens or keys give zeros") {

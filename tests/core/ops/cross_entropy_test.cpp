@@ -111,6 +111,41 @@ TEST_CASE("cross_entropy: all rows ignored give loss 0 and gradient 0, not 0 / 0
   }
 }
 
+TEST_CASE(
+    "cross_entropy: targets that all have weight 0 give mean 0, though a smoothed sum is not") {
+  const Tensor logits({2, 3}, {1, 2, 3, 0, 1, 0});
+  CrossEntropyOptions options{.label_smoothing = 0.2, .weight = Tensor({3}, {0, 1, 1})};
+  const Evaluation y = evaluate(against({0, 0}, options), {logits});
+  CHECK(y.value.item() == 0.0);
+  CHECK(norm(y.gradients[0]) == 0.0);
+  options.reduction = Reduction::sum;
+  CHECK(std::abs(evaluate(against({0, 0}, options), {logits}).value.item() - 0.2612) < 5e-5);
+}
+
+TEST_CASE("cross_entropy: a row of only minus infinity has infinite loss and no gradient") {
+  const Tensor logits({2, 2}, {-kInfinity, -kInfinity, 0, 0});
+  for (double smoothing : {0.0, 0.2}) {
+    CrossEntropyOptions options{.reduction = Reduction::none, .label_smoothing = smoothing};
+    const Evaluation y = evaluate(against({0, 1}, options), {logits}, Tensor({2}, {1, 0}));
+    CHECK(y.value.at({0}) == kInfinity);
+    CHECK(std::abs(y.value.at({1}) - std::log(2.0)) <= 1e-15);
+    CHECK(norm(y.gradients[0]) == 0.0);
+    options.ignore_index = 0;
+    const Evaluation ignored = evaluate(against({0, 1}, options), {logits}, Tensor({2}, {1, 0}));
+    CHECK(ignored.value.at({0}) == 0.0);
+    CHECK(norm(ignored.gradients[0]) == 0.0);
+  }
+}
+
+TEST_CASE("cross_entropy: the loss of a confident row keeps its digits") {
+  const auto loss = [](const Tensor& logits) {
+    return evaluate(against({0}), {logits}).value.item();
+  };
+  CHECK(std::abs(loss(Tensor({1, 2}, {40, 0})) / 4.248354255291589e-18 - 1.0) <= 1e-15);
+  CHECK(std::abs(loss(Tensor({1, 3}, {9, 0, -1})) / std::log1p(std::exp(-9.0) + std::exp(-10.0)) -
+                 1.0) <= 1e-15);
+}
+
 TEST_CASE("cross_entropy: a target out of range is refused and named with its position") {
   Tape tape;
   const Var logits = tape.variable(Tensor::zeros({3, 3}));

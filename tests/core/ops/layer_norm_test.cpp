@@ -200,6 +200,80 @@ TEST_CASE("layer_norm: rows whose squares overflow or underflow are normalized l
   CHECK(norm(plain(Tensor({3}, {3e-200, -4e-200, 1e-200})).value) <= 2e-197);
 }
 
+TEST_CASE("layer_norm: a mean that no double holds is subtracted all the same") {
+  const double ulp = 0x1p-52, third = std::sqrt(2.0);
+  struct Exact {
+    Tensor x, y;
+  };
+  const Exact cases[] = {
+      {Tensor({2}, {1e16, 1e16 + 2}), Tensor({2}, {-1, 1})},
+      {Tensor({2}, {1, 1 + ulp}), Tensor({2}, {-1, 1})},
+      {Tensor({2}, {-1e16, -1e16 - 2}), Tensor({2}, {1, -1})},
+      {Tensor({3}, {1e15, 1e15 + 1, 1e15 + 1}), Tensor({3}, {-third, third / 2, third / 2})}};
+  for (const Exact& c : cases) {
+    CAPTURE(c.x.str());
+    CHECK(relative_error(plain(c.x, 0.0).value, c.y) <= 1e-15);
+  }
+  // Two elements: y is (-1, 1) for every row, so dx is 0.
+  for (const Tensor& x : {cases[0].x, cases[1].x}) {
+    const Evaluation y = evaluate(normalizing({2}, 0.0), {x}, Tensor({2}, {1, 0.5}));
+    CHECK(norm(y.gradients[0]) == 0.0);
+  }
+}
+
+TEST_CASE("layer_norm: an offset of 1e8 costs no digits of the row that is left") {
+  // Normal numbers rounded to multiples of 2^-20, so that adding 1e8 rounds nothing.
+  Tensor near = random({4, 50});
+  for (double& v : near.mutable_values()) v = std::round(v * 0x1p20) * 0x1p-20;
+  Tensor far = near;
+  for (double& v : far.mutable_values()) v += 1e8;
+  const Evaluation expected = plain(near, 0.0), y = plain(far, 0.0);
+  CHECK(relative_error(y.value, expected.value) <= 1e-14);
+  CHECK(relative_error(y.gradients[0], expected.gradients[0]) <= 1e-14);
+}
+
+TEST_CASE("layer_norm: subnormal rows are normalized like others") {
+  const double root = std::sqrt(1.5);
+  const Tensor thirds({3}, {-root, 0, root});
+  CHECK(relative_error(plain(Tensor({2}, {1e-310, -1e-310}), 0.0).value, Tensor({2}, {1, -1})) ==
+        0.0);
+  CHECK(relative_error(plain(Tensor({2}, {0, 5e-324}), 0.0).value, Tensor({2}, {-1, 1})) == 0.0);
+  CHECK(relative_error(plain(Tensor({3}, {3e-309, 6e-309, 9e-309}), 0.0).value, thirds) <= 1e-14);
+  CHECK(relative_error(plain(Tensor({2}, {1e-310, -1e-310}), 1e-300).value,
+                       Tensor({2}, {1e-160, -1e-160})) <= 1e-13);
+  const Evaluation y =
+      evaluate(normalizing({2}, 0.0), {Tensor({2}, {1e-310, -1e-310})}, Tensor({2}, {1, 0.5}));
+  CHECK(norm(y.gradients[0]) == 0.0);
+  // dx = (g - <g> - y <g y>) / std of a row in units of 1e-305 is that of the row, over the unit.
+  const Tensor row({4}, {3, -4, 1, 2}), dy({4}, {1, 2, -1, 3});
+  const Tensor small({4}, {3e-305, -4e-305, 1e-305, 2e-305});
+  Tensor in_units = evaluate(normalizing({4}, 0.0), {small}, dy).gradients[0];
+  for (double& g : in_units.mutable_values()) g *= 1e-305;
+  CHECK(relative_error(in_units, evaluate(normalizing({4}, 0.0), {row}, dy).gradients[0]) <= 1e-14);
+}
+
+TEST_CASE("layer_norm: long rows and many rows are summed without a growing error") {
+  // Half the row is 0.1 and half is 0.3: the mean is 0.2 and y is -1 and 1.
+  Tensor x = Tensor::full({1000000}, 0.1);
+  for (std::int64_t i = 500000; i < 1000000; ++i) x.mutable_data()[i] = 0.3;
+  const Tensor y = plain(x, 0.0).value;
+  CHECK(std::abs(y.at({0}) + 1.0) <= 1e-15);
+  CHECK(std::abs(y.at({999999}) - 1.0) <= 1e-15);
+  const std::int64_t rows = 100000;
+  Tensor many = Tensor::uninitialized({rows, 2});
+  for (std::int64_t i = 0; i < rows; ++i) {
+    many.mutable_data()[2 * i] = -1.0;
+    many.mutable_data()[2 * i + 1] = 1.0;
+  }
+  const Evaluation sums =
+      evaluate(normalizing({2}, 0.0), {many, Tensor::ones({2}), Tensor::zeros({2})},
+               Tensor::full({rows, 2}, 0.1));
+  const double expected = 0.1 * static_cast<double>(rows);
+  CHECK(std::abs(sums.gradients[1].at({1}) / expected - 1.0) <= 4e-16);
+  CHECK(std::abs(sums.gradients[1].at({0}) / expected + 1.0) <= 4e-16);
+  CHECK(std::abs(sums.gradients[2].at({0}) / expected - 1.0) <= 4e-16);
+}
+
 TEST_CASE("layer_norm: rows of zeros are zeros at eps 0, not 0 / 0, and a wrong eps is refused") {
   const Evaluation y = plain(Tensor::zeros({2, 3}), 0.0);
   CHECK(relative_error(y.value, Tensor::zeros({2, 3})) == 0.0);

@@ -102,6 +102,40 @@ TEST_CASE("max: minus infinity is a number like others") {
   CHECK(relative_error(y.gradients[0], Tensor({2}, {2, 2})) == 0.0);
 }
 
+TEST_CASE("reduce: sums of a million terms lose no more digits than short ones") {
+  const Tensor x = Tensor::full({1000000}, 0.1);
+  const Function total = [](const Vars& in) { return sum(in[0]); };
+  const auto is_exact = [](double value) { return std::abs(value / 1e5 - 1.0) <= 1e-15; };
+  CHECK(is_exact(evaluate(total, {x}).value.item()));
+  CHECK(is_exact(evaluate(total, {x.reshaped({1000, 1000})}).value.item()));
+  CHECK(is_exact(evaluate(total, {x.reshaped({500000, 2})}).value.item()));
+  const auto along = [](const Axes& axes) {
+    return [axes](const Vars& in) { return sum(in[0], axes); };
+  };
+  CHECK(is_exact(2.0 * evaluate(along({0}), {x.reshaped({500000, 2})}).value.at({1})));
+  CHECK(is_exact(2.0 * evaluate(along({1}), {x.reshaped({2, 500000})}).value.at({1})));
+  CHECK(is_exact(2.0 * evaluate(along({1}), {x.reshaped({1, 500000, 2})}).value.at({0, 1})));
+  CHECK(std::abs(evaluate([](const Vars& in) { return mean(in[0]); }, {x}).value.item() - 0.1) <=
+        1e-16);
+  Tensor infinite = x;
+  infinite.mutable_data()[77] = std::numeric_limits<double>::infinity();
+  CHECK(evaluate(total, {infinite}).value.item() == std::numeric_limits<double>::infinity());
+}
+
+TEST_CASE("cumsum: running sums along every axis, and gradients against differences") {
+  const Function along_0 = [](const Vars& in) { return cumsum(in[0], 0); };
+  const Evaluation y = evaluate(along_0, {Tensor({2, 2}, {1, 2, 3, 4})}, Tensor::ones({2, 2}));
+  CHECK(relative_error(y.value, Tensor({2, 2}, {1, 2, 4, 6})) == 0.0);
+  CHECK(relative_error(y.gradients[0], Tensor({2, 2}, {2, 2, 1, 1})) == 0.0);
+  for (std::int64_t axis : {0, 1, -1}) {
+    const Function f = [axis](const Vars& in) { return cumsum(in[0], axis); };
+    check_backward(f, {random({2, 3, 4})});
+    check_empty(f, {Tensor::zeros({0, 5, 8})}, {0, 5, 8});
+  }
+  Tape tape;
+  check_refused([&] { cumsum(tape.variable(Tensor::scalar(1)), 0); }, "[cumsum] axis: ");
+}
+
 TEST_CASE("reduce: a wrong axis is refused") {
   Tape tape;
   const Var x = tape.variable(Tensor::zeros({2, 3}));

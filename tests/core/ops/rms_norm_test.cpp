@@ -121,6 +121,27 @@ TEST_CASE("rms_norm: rows whose squares overflow or underflow are normalized lik
   }
 }
 
+TEST_CASE("rms_norm: subnormal rows are normalized like others") {
+  const auto value = [](const Tensor& x, double eps) {
+    return evaluate([eps](const Vars& in) { return rms_norm(in[0], {2}, std::nullopt, eps); }, {x})
+        .value;
+  };
+  CHECK(relative_error(value(Tensor({2}, {5e-309, 5e-309}), 0.0), Tensor({2}, {1, 1})) <= 2.3e-16);
+  CHECK(relative_error(value(Tensor({2}, {5e-324, -5e-324}), 0.0), Tensor({2}, {1, -1})) == 0.0);
+  CHECK(relative_error(value(Tensor({2}, {1e-310, -1e-310}), 1e-300),
+                       Tensor({2}, {1e-160, -1e-160})) <= 1e-13);
+}
+
+TEST_CASE("rms_norm: long rows are summed without a growing error") {
+  for (std::int64_t width : {4096, 1000000}) {
+    const Tensor x = Tensor::full({width}, 0.1);
+    const Tensor y =
+        evaluate([&](const Vars& in) { return rms_norm(in[0], {width}, std::nullopt, 0.0); }, {x})
+            .value;
+    CHECK(std::abs(y.at({0}) - 1.0) <= 4e-16);
+  }
+}
+
 TEST_CASE("rms_norm: rows of zeros are zeros at eps 0, not 0 / 0, and a wrong eps is refused") {
   for (double eps : {0.0, 1e-5}) {
     const Evaluation y = plain(Tensor::zeros({2, 3}), eps);

@@ -119,6 +119,30 @@ TEST_CASE("softmax: a slice of only minus infinity becomes zeros with zero gradi
   CHECK(relative_error(y.gradients[0], Tensor({2, 3}, {0, 0, 0, -0.5, 0, 0.5})) == 0.0);
 }
 
+TEST_CASE("softmax: log_softmax of a slice of only minus infinity has zero gradient, not NaN") {
+  const Tensor x({2, 2}, {-kInfinity, -kInfinity, -kInfinity, 0.0});
+  const Evaluation y = evaluate(log_softmax_along(-1), {x}, Tensor({2, 2}, {1, 2, 3, 4}));
+  for (std::int64_t i : {0, 1, 2}) CHECK(y.value.data()[i] == -kInfinity);
+  CHECK(y.value.at({1, 1}) == 0.0);
+  CHECK(relative_error(y.gradients[0], Tensor({2, 2}, {0, 0, 3, -3})) == 0.0);
+}
+
+TEST_CASE("softmax: log_softmax is accurate where one element outweighs the others") {
+  const auto first = [](const Tensor& x) {
+    return evaluate(log_softmax_along(-1), {x}).value.data()[0];
+  };
+  CHECK(std::abs(first(Tensor({2}, {40, 0})) / -4.248354255291589e-18 - 1.0) <= 1e-15);
+  CHECK(std::abs(first(Tensor({3}, {5, 0, 1})) / -std::log1p(std::exp(-5.0) + std::exp(-4.0)) -
+                 1.0) <= 1e-15);
+  CHECK(first(Tensor({1}, {3})) == 0.0);
+}
+
+TEST_CASE("softmax: the weights of a row of a million equal numbers sum to 1") {
+  const std::int64_t n = 1000000;
+  const Tensor y = evaluate(softmax_along(-1), {Tensor::zeros({n})}).value;
+  CHECK(std::abs(y.at({0}) * static_cast<double>(n) - 1.0) <= 1e-15);
+}
+
 TEST_CASE("softmax: NaN fills its own slice and no other") {
   for (const Function& f : {softmax_along(-1), log_softmax_along(-1)}) {
     const Evaluation y = evaluate(f, {Tensor({2, 3}, {1, kNan, 2, 1, 2, 3})});

@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 
 #include "core/kernels/map.hpp"
+#include "core/ops/activation.hpp"
 #include "core/ops/arithmetic.hpp"
 #include "core/ops/elementwise.hpp"
 #include "core/ops/layer_norm.hpp"
@@ -190,6 +191,38 @@ TEST_CASE("gradcheck: the Taylor remainder has order 2 for a right rule and 1 fo
                    return with_zero_gradient(softmax(in[0]), in[0]);
                  }) -
                  1.0) <= 0.1);
+}
+
+TEST_CASE("gradcheck: an element at a kink is named, with the way out") {
+  const Function kinked = [](const std::vector<Var>& in) { return relu(in[0]); };
+  const GradcheckResult at = check_gradients(kinked, {Tensor({3}, {1, 0, -2})});
+  CHECK_FALSE(at.passed);
+  CHECK(at.report.find("worst element 1") != std::string::npos);
+  CHECK(at.report.find("a kink: the slope is") != std::string::npos);
+  CHECK(at.report.find("move this element away from it by more than 6.1e-06") != std::string::npos);
+  const Function limited = [](const std::vector<Var>& in) { return clamp(in[0], -1.0, 2.0); };
+  CHECK(check_gradients(limited, {Tensor({2}, {0, 2})}).report.find("a kink") != std::string::npos);
+  // Near a kink, within the step.
+  CHECK(check_gradients(kinked, {Tensor({2}, {1, 1e-7})}).report.find("a kink") !=
+        std::string::npos);
+  CHECK_THROWS_WITH_AS(taylor_remainder_order(kinked, {Tensor({3}, {0, 0, 0})}),
+                       doctest::Contains("must not lie at a kink of the function, got slopes"),
+                       std::invalid_argument);
+}
+
+TEST_CASE("gradcheck: a wrong rule of a smooth function is not called a kink") {
+  const Function wrong = [](const std::vector<Var>& in) { return wrong_cube(in[0], 1.1); };
+  for (double x : {1.0, 0.0, 1e-3}) {  // at 0 the slope itself vanishes
+    const GradcheckResult result = check_gradients(wrong, {Tensor({2}, {x, 2.0})});
+    CHECK_FALSE(result.passed);
+    CHECK(result.report.find("kink") == std::string::npos);
+  }
+  const Function square_without_gradient = [](const std::vector<Var>& in) {
+    return with_zero_gradient(square(in[0]), in[0]);
+  };
+  const GradcheckResult result = check_gradients(square_without_gradient, {Tensor({1}, {0.0})});
+  CHECK_FALSE(result.passed);
+  CHECK(result.report.find("kink") == std::string::npos);
 }
 
 TEST_CASE("gradcheck: parameters are checked where they are, and left as they were") {

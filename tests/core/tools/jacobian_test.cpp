@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include "core/ops/activation.hpp"
 #include "core/ops/arithmetic.hpp"
 #include "core/ops/elementwise.hpp"
 #include "core/ops/layer_norm.hpp"

@@ -54,6 +54,13 @@ TEST_CASE("svd: A v has length sigma, directions are orthonormal, images orthogo
   }
 }
 
+TEST_CASE("svd: a singular value far below the largest keeps its digits") {
+  // The product of the two is the determinant 1e-16, the sum of their squares the sum of all.
+  const Svd result = svd(Tensor({2, 2}, {1e-16, 1, 2e-16, 1}));
+  CHECK(std::abs(result.values[0] / std::sqrt(2.0) - 1.0) <= 1e-15);
+  CHECK(std::abs(result.values[1] / (1e-16 / std::sqrt(2.0)) - 1.0) <= 1e-14);
+}
+
 TEST_CASE("svd: what is not a matrix of finite numbers is refused") {
   CHECK_THROWS_AS(svd(Tensor::ones({3})), std::invalid_argument);
   CHECK_THROWS_AS(svd(Tensor::full({2, 2}, std::numeric_limits<double>::quiet_NaN())),
