@@ -128,6 +128,16 @@ TEST_CASE("parse_digits: line ends of every kind, and none at the end") {
   }
 }
 
+TEST_CASE("load_digits: a blank line at the end is nothing, and a comment on top is refused") {
+  // As copies of the UCI repository's files have them.
+  const std::string csv(embedded_digits_csv());
+  CHECK(load_digits(TemporaryFile(csv + "\n").path()).size() == 1797);
+  const TemporaryFile commented("# handwritten digits\n" + csv);
+  check_unreadable(
+      [&] { load_digits(commented.path()); },
+      "[load_digits] " + commented.path() + ":1: field 1 is not a number: '# handwritten digits'");
+}
+
 TEST_CASE("parse_digits: a fault is reported with its line") {
   const std::string good = line_of("0", "1") + "\n";
   const std::vector<std::pair<std::string, std::string>> faults{

@@ -16,8 +16,8 @@ namespace {
 
 using Sentences = std::vector<std::string>;
 
-double score_of(const std::string& hypothesis, const std::string& reference,
-                const BleuOptions& options = {.tokenization = BleuTokenization::none}) {
+double sentence_score(const std::string& hypothesis, const std::string& reference,
+                      const BleuOptions& options = {.tokenization = BleuTokenization::none}) {
   return corpus_bleu({hypothesis}, {{reference}}, options).score;
 }
 
@@ -53,7 +53,7 @@ TEST_CASE("bleu: an n-gram counts at most as often as one reference has it") {
 }
 
 TEST_CASE("bleu: too short is punished, by the nearest reference, too long is not") {
-  check_near(score_of("a b c d", "a b c d e"), 100.0 * std::exp(1.0 - 5.0 / 4.0), kRounding);
+  check_near(sentence_score("a b c d", "a b c d e"), 100.0 * std::exp(1.0 - 5.0 / 4.0), kRounding);
   CHECK(corpus_bleu({"a b c d e"}, {{"a b c d"}}).brevity_penalty == 1.0);
 
   const auto ref_len = [](const Sentences& references) {
@@ -87,11 +87,11 @@ TEST_CASE("bleu: what is empty or shorter than four words has no score of its ow
   CHECK(empty.score == 0.0);
   CHECK(empty.brevity_penalty == 0.0);
   CHECK(empty.counts.sys_len == 0);
-  CHECK(score_of("a b c d", "") == 0.0);
-  CHECK(score_of("a b c", "a b c") == 0.0);  // no quadruple
+  CHECK(sentence_score("a b c d", "") == 0.0);
+  CHECK(sentence_score("a b c", "a b c") == 0.0);  // no quadruple
   CHECK(corpus_bleu({"a b c", ""}, {{"a b c", "d"}}).precisions[2] == 100.0);
   const BleuOptions effective{.effective_order = true};
-  CHECK(score_of("a b c", "a b c", effective) == 100.0);
+  CHECK(sentence_score("a b c", "a b c", effective) == 100.0);
   // An empty sentence of a corpus costs length only.
   check_near(corpus_bleu({"a b c d", ""}, {{"a b c d", "e f"}}).score,
              100.0 * std::exp(1.0 - 6.0 / 4.0), kRounding);
@@ -144,7 +144,7 @@ TEST_CASE("bleu: effective order as in SacreBLEU's tests") {
                             .smoothing_value = 0.01,
                             .effective_order = true};
   const auto score = [&](const std::string& hypothesis, const std::string& reference) {
-    return score_of(hypothesis, reference, options) / 100.0;
+    return sentence_score(hypothesis, reference, options) / 100.0;
   };
   CHECK(std::abs(score("lamp", "one lamp") - 0.3678794411714425) < 1e-8);
   CHECK(std::abs(score("one lamp", "one lamp") - 1.0) < 1e-8);
@@ -190,14 +190,15 @@ TEST_CASE("bleu: tokenizations and smoothings of one sentence as in SacreBLEU's 
   };
   for (const Case& c : cases) {
     const BleuOptions options{c.tokenization, c.smoothing, c.value, /*effective_order=*/true};
-    const double score = score_of("Bread of rye first will be sold in what one calls ryes weights;",
-                                  "loaves of rye here are weighed in rye weights;", options);
+    const double score =
+        sentence_score("Bread of rye first will be sold in what one calls ryes weights;",
+                       "loaves of rye here are weighed in rye weights;", options);
     CHECK_MESSAGE(std::abs(score - c.score) < 1e-3, score, " is not ", c.score);
   }
   // Nothing in common: no smoothing gives a score.
   for (const BleuSmoothing smoothing :
        {BleuSmoothing::none, BleuSmoothing::floor, BleuSmoothing::add_k, BleuSmoothing::exp}) {
-    CHECK(score_of("here is a lamp", "good night", {.smoothing = smoothing}) == 0.0);
+    CHECK(sentence_score("here is a lamp", "good night", {.smoothing = smoothing}) == 0.0);
   }
 }
 
@@ -239,6 +240,31 @@ TEST_CASE("bleu: tokenization 13a, rule by rule") {
   CHECK(tokenize_none("  The moth,\u00A0it\tseems. ") == "The moth, it seems.");
   // No space: the same first byte, zero-width space, euro sign, dash.
   CHECK(tokenize_none("a\u200B\u20AC\u2013\u00A1") == "a\u200B\u20AC\u2013\u00A1");
+}
+
+TEST_CASE("bleu: no word in common gives 0, though other programs smooth it to 50") {
+  const BleuOptions effective{.effective_order = true};
+  for (const auto& [hypothesis, reference] :
+       {std::pair("yes", "no"), std::pair("", "a b"), std::pair("", "")}) {
+    CAPTURE(hypothesis);
+    CHECK(corpus_bleu({hypothesis}, {{reference}}).score == 0.0);
+    CHECK(sentence_score(hypothesis, reference, effective) == 0.0);
+  }
+}
+
+TEST_CASE("bleu: lengths are those of the whole corpus, not of its first sentence") {
+  const Bleu bleu = corpus_bleu({"a", "b c"}, {{"a", "b c d"}});
+  CHECK(bleu.counts.sys_len == 3);
+  CHECK(bleu.counts.ref_len == 4);
+}
+
+TEST_CASE("bleu: 13a cuts the angle brackets of a model's unknown token, as SacreBLEU does") {
+  CHECK(tokenize_13a("new <UNK>.") == "new < UNK > .");
+  CHECK(tokenize_13a("new <<UNK>>.") == "new < < UNK > > .");
+  // SacreBLEU's score in fairseq's issue 1827, with other words.
+  check_near(sentence_score("one lamp is new <UNK>.", "one lamp is new <<UNK>>.",
+                            {.tokenization = BleuTokenization::v13a}),
+             55.96526475152516, kRounding);
 }
 
 TEST_CASE("bleu: the signature says how the score was made") {
