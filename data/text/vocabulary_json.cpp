@@ -1,4 +1,8 @@
 // Tested by tests/data/text/vocabulary_test.cpp.
+#include <set>
+#include <string>
+
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "core/check.hpp"
@@ -11,12 +15,33 @@ namespace {
 
 constexpr std::string_view kOp = "Vocabulary::load";
 
+// Looks at the events of the parser before anything is built, since nlohmann's values are copied
+// and written recursively: a file nested deeply enough would overflow the stack. The deepest that
+// `save` writes is a pair of merges, at depth 2.
 nlohmann::json parse(std::string_view text) {
+  using Event = nlohmann::json::parse_event_t;
+  std::set<std::string> keys;
+  const auto check_event = [&](int depth, Event event, const nlohmann::json& value) {
+    const bool opens = event == Event::object_start || event == Event::array_start;
+    check(!opens || (event == Event::object_start ? depth == 0 : depth <= 2), kOp, "json",
+          "must be an object of a string and arrays, at most two deep",
+          [&] { return fmt::format("a value at depth {}", depth); });
+    check(event != Event::key || keys.insert(value.get<std::string>()).second, kOp, "json",
+          "must have every key once",
+          [&] { return fmt::format("a second {}", value.get<std::string>()); });
+    return true;
+  };
+  nlohmann::json object;
   try {
-    return nlohmann::json::parse(text);
+    object = nlohmann::json::parse(text, check_event);
   } catch (const nlohmann::json::exception& error) {
     fail(kOp, "json", "must be JSON", error.what());
   }
+  for (const std::string& key : keys) {
+    check(key == "unit" || key == "characters" || key == "merges", kOp, "json",
+          "must have the keys unit, characters and merges only", key);
+  }
+  return object;
 }
 
 // The strings of an array of strings.
@@ -62,6 +87,9 @@ Vocabulary Vocabulary::load(std::string_view json) {
     vocabulary.add(character);
     ++vocabulary.character_count_;
   }
+  check(vocabulary.unit_ == Unit::character || vocabulary.numbers_.contains(" "), kOp, "characters",
+        "must contain the space, which begins every word, where the unit is subword",
+        [&] { return fmt::format("{} characters without it", vocabulary.character_count_); });
   const auto number = [&](const std::string& token) {
     const auto found = vocabulary.numbers_.find(token);
     check(found != vocabulary.numbers_.end(), kOp, "merges", "must join tokens made before", token);

@@ -211,11 +211,42 @@ TEST_CASE("Vocabulary: a text that is no saved vocabulary is refused, and says w
   refused(R"({"unit":"subword","characters":[1]})", "characters: must be an array of strings");
   refused(R"({"unit":"subword","characters":["ab"]})", "characters: must be different single");
   refused(R"({"unit":"subword","characters":["a","a"]})", "characters: must be different single");
-  refused(R"({"unit":"subword","characters":["a"]})", "merges: must be there");
-  refused(R"({"unit":"subword","characters":["a"],"merges":3})", "merges: must be");
-  refused(R"({"unit":"subword","characters":["a"],"merges":[["a"]]})", "merges: must be pairs");
-  refused(R"({"unit":"subword","characters":["a"],"merges":[["a","b"]]})",
+  refused(R"({"unit":"subword","characters":[" "]})", "merges: must be there");
+  refused(R"({"unit":"subword","characters":[" "],"merges":3})", "merges: must be");
+  refused(R"({"unit":"subword","characters":[" "],"merges":[[" "]]})", "merges: must be pairs");
+  refused(R"({"unit":"subword","characters":[" "],"merges":[[" ","b"]]})",
           "merges: must join tokens made before, got b");
   refused(R"({"unit":"character","characters":["a"],"merges":[["a","a"]]})",
           "merges: must be empty where the unit is character");
+}
+
+TEST_CASE("Vocabulary: subwords without the space that begins every word are refused") {
+  check_refused(
+      [] { Vocabulary::load(R"({"unit":"subword","characters":["a"],"merges":[["a","a"]]})"); },
+      "[Vocabulary::load] characters: must contain the space, which begins every word, where the "
+      "unit is subword, got 1 characters without it");
+  CHECK(Vocabulary::load(R"({"unit":"character","characters":["a"],"merges":[]})").size() == 5);
+}
+
+TEST_CASE("Vocabulary: a key that is unknown or there twice is refused") {
+  check_refused(
+      [] {
+        Vocabulary::load(R"({"unit":"subword","unit":"character","characters":[],"merges":[]})");
+      },
+      "[Vocabulary::load] json: must have every key once, got a second unit");
+  check_refused(
+      [] { Vocabulary::load(R"({"unit":"character","characters":[],"merges":[],"eps":1})"); },
+      "[Vocabulary::load] json: must have the keys unit, characters and merges only, got eps");
+}
+
+TEST_CASE("Vocabulary: JSON nested 200,000 deep is refused instead of overflowing the stack") {
+  const std::string open(200'000, '['), close(200'000, ']');
+  for (const std::string& json :
+       {open, open + close, R"({"unit":)" + open + close + "}",
+        R"({"unit":"subword","characters":[" "],"merges":)" + open + close + "}"}) {
+    check_refused([&] { Vocabulary::load(json); },
+                  "[Vocabulary::load] json: must be an object of a string and arrays, at most");
+  }
+  check_refused([] { Vocabulary::load(R"({"unit":{"a":1}})"); },
+                "[Vocabulary::load] json: must be an object of a string and arrays, at most");
 }
