@@ -44,7 +44,7 @@ nlohmann::json parse(std::string_view text) {
   return object;
 }
 
-// The strings of an array of strings.
+// The elements of an array of strings.
 std::vector<std::string> strings(const nlohmann::json& array, std::string_view argument) {
   std::vector<std::string> result;
   check(array.is_array(), kOp, argument, "must be an array of strings",
@@ -58,7 +58,7 @@ std::vector<std::string> strings(const nlohmann::json& array, std::string_view a
 }
 
 const nlohmann::json& member(const nlohmann::json& object, const char* key) {
-  check(object.is_object() && object.contains(key), kOp, key, "must be there", "none");
+  check(object.is_object() && object.contains(key), kOp, key, "must be present", "none");
   return object[key];
 }
 
@@ -92,7 +92,8 @@ Vocabulary Vocabulary::load(std::string_view json) {
         [&] { return fmt::format("{} characters without it", vocabulary.character_count_); });
   const auto number = [&](const std::string& token) {
     const auto found = vocabulary.numbers_.find(token);
-    check(found != vocabulary.numbers_.end(), kOp, "merges", "must join tokens made before", token);
+    check(found != vocabulary.numbers_.end(), kOp, "merges",
+          "must join tokens that are defined before", token);
     return found->second;
   };
   const nlohmann::json& pairs = member(object, "merges");

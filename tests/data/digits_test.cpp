@@ -17,9 +17,9 @@ using namespace normlab;
 
 namespace {
 
-// 64 pixels, all `pixel` except the first, and the label.
-std::string line_of(const std::string& first_pixel, const std::string& label,
-                    const std::string& pixel = "0") {
+// 64 pixels, all equal to `pixel` except the first, and the label.
+std::string csv_line(const std::string& first_pixel, const std::string& label,
+                     const std::string& pixel = "0") {
   std::string line = first_pixel;
   for (int i = 1; i < 64; ++i) line += "," + pixel;
   return line + "," + label;
@@ -36,7 +36,7 @@ void check_unreadable(const std::function<void()>& call, const std::string& mess
   CHECK_MESSAGE(message.find("HINT: ") != std::string::npos, message);
 }
 
-// A file that is gone when the test ends, however it ends.
+// A file that is removed at the end of the test, even if it fails.
 class TemporaryFile {
  public:
   explicit TemporaryFile(std::string_view text) { std::ofstream(path_, std::ios::binary) << text; }
@@ -73,14 +73,14 @@ TEST_CASE("load_digits: 1,797 images of ten classes, the first two as in the fil
   CHECK(digits.labels[1796] == 8);
 }
 
-TEST_CASE("load_digits: the embedded copy, and a file with the same text, are the same") {
+TEST_CASE("load_digits: the embedded copy equals a file with the same text") {
   const TemporaryFile file(embedded_digits_csv());
   const Digits embedded = load_digits(), read = load_digits(file.path());
   CHECK(max_abs_difference(read.images, embedded.images) == 0.0);
   CHECK(read.labels == embedded.labels);
 }
 
-TEST_CASE("load_digits: a file that cannot be read is named") {
+TEST_CASE("load_digits: the error for a file that cannot be read names it") {
   check_unreadable([] { load_digits("no/such/file.csv"); },
                    "[load_digits] no/such/file.csv: cannot be read");
   const std::string directory = std::filesystem::temp_directory_path().string();
@@ -91,8 +91,8 @@ TEST_CASE("load_digits: a file that cannot be read is named") {
                    "[load_digits] " + empty.path() + ":1: there are no images");
 }
 
-TEST_CASE("parse_digits: line ends of every kind, and none at the end") {
-  const std::string one = line_of("3", "7"), two = line_of("16", "0", "1.5");
+TEST_CASE("parse_digits: LF, CRLF, blank lines, and no line end at the end") {
+  const std::string one = csv_line("3", "7"), two = csv_line("16", "0", "1.5");
   const Digits expected = parse_digits(one + "\n" + two + "\n", "test");
   CHECK(expected.labels == std::vector<std::int64_t>{7, 0});
   CHECK(expected.images.at({0, 0, 0}) == 3.0);
@@ -107,8 +107,8 @@ TEST_CASE("parse_digits: line ends of every kind, and none at the end") {
   }
 }
 
-TEST_CASE("load_digits: a blank line at the end is nothing, and a comment on top is refused") {
-  // As copies of the UCI repository's files have them.
+TEST_CASE("load_digits: a blank last line is ignored, and a comment on top is refused") {
+  // Copies of the files of the UCI repository have both.
   const std::string csv(embedded_digits_csv());
   CHECK(load_digits(TemporaryFile(csv + "\n").path()).size() == 1797);
   const TemporaryFile commented("# handwritten digits\n" + csv);
@@ -117,25 +117,25 @@ TEST_CASE("load_digits: a blank line at the end is nothing, and a comment on top
       "[load_digits] " + commented.path() + ":1: field 1 is not a number: '# handwritten digits'");
 }
 
-TEST_CASE("parse_digits: a fault is reported with its line") {
-  const std::string good = line_of("0", "1") + "\n";
+TEST_CASE("parse_digits: the error for a fault names its line") {
+  const std::string good = csv_line("0", "1") + "\n";
   const std::vector<std::pair<std::string, std::string>> faults{
-      {"1,2,3", "has 3 fields in place of 65"},
-      {line_of("0", "1,2"), "has 66 fields in place of 65"},
-      {line_of("x", "1"), "field 1 is not a number: 'x'"},
-      {line_of("3x", "1"), "field 1 is not a number: '3x'"},
-      {line_of(" 3", "1"), "field 1 is not a number: ' 3'"},
-      {line_of("", "1"), "field 1 is not a number: ''"},
-      {line_of("0", ""), "field 65 is not a number: ''"},
-      {line_of("1e999", "1"), "field 1 is not a number: '1e999'"},
-      {line_of("17", "1"), "pixel 1 is 17, outside 0..16"},
-      {line_of("0", "1", "-1"), "pixel 2 is -1, outside 0..16"},
-      {line_of("nan", "1"), "pixel 1 is nan, outside 0..16"},
-      {line_of("inf", "1"), "pixel 1 is inf, outside 0..16"},
-      {line_of("0", "10"), "the label is 10, not one of 0..9"},
-      {line_of("0", "-1"), "the label is -1, not one of 0..9"},
-      {line_of("0", "2.5"), "the label is 2.5, not one of 0..9"},
-      {line_of("0", "nan"), "the label is nan, not one of 0..9"},
+      {"1,2,3", "has 3 fields instead of 65"},
+      {csv_line("0", "1,2"), "has 66 fields instead of 65"},
+      {csv_line("x", "1"), "field 1 is not a number: 'x'"},
+      {csv_line("3x", "1"), "field 1 is not a number: '3x'"},
+      {csv_line(" 3", "1"), "field 1 is not a number: ' 3'"},
+      {csv_line("", "1"), "field 1 is not a number: ''"},
+      {csv_line("0", ""), "field 65 is not a number: ''"},
+      {csv_line("1e999", "1"), "field 1 is not a number: '1e999'"},
+      {csv_line("17", "1"), "pixel 1 is 17, outside 0..16"},
+      {csv_line("0", "1", "-1"), "pixel 2 is -1, outside 0..16"},
+      {csv_line("nan", "1"), "pixel 1 is nan, outside 0..16"},
+      {csv_line("inf", "1"), "pixel 1 is inf, outside 0..16"},
+      {csv_line("0", "10"), "the label is 10, not one of 0..9"},
+      {csv_line("0", "-1"), "the label is -1, not one of 0..9"},
+      {csv_line("0", "2.5"), "the label is 2.5, not one of 0..9"},
+      {csv_line("0", "nan"), "the label is nan, not one of 0..9"},
   };
   for (const auto& [line, problem] : faults) {
     CAPTURE(line);
@@ -153,9 +153,9 @@ TEST_CASE("parse_digits: text without images is refused") {
   }
 }
 
-TEST_CASE("parse_digits: numbers have a point, whatever the locale") {
+TEST_CASE("parse_digits: the decimal separator is a point in every locale") {
   const auto pixel = [](const std::string& text) {
-    return parse_digits(line_of(text, "2"), "test").images.at({0, 0, 0});
+    return parse_digits(csv_line(text, "2"), "test").images.at({0, 0, 0});
   };
   CHECK(pixel("3.14") == 3.14);
   const DecimalComma locale;
@@ -167,10 +167,10 @@ TEST_CASE("parse_digits: numbers have a point, whatever the locale") {
   REQUIRE(std::strtod("3,14", nullptr) == 3.14);
   REQUIRE(fmt::format("{:.2Lf}", 3.14) == "3,14");
   CHECK(pixel("3.14") == 3.14);
-  check_unreadable([&] { pixel("3,14"); }, "[load_digits] test:1: has 66 fields in place of 65");
+  check_unreadable([&] { pixel("3,14"); }, "[load_digits] test:1: has 66 fields instead of 65");
 }
 
-TEST_CASE("Digits: range and select give images with their labels") {
+TEST_CASE("Digits: range and select return images with their labels") {
   const Digits digits = load_digits();
   const Digits some = digits.select({5, 2, 5});
   CHECK(some.images.shape().str() == "(3, 8, 8)");

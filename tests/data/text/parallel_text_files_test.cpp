@@ -15,7 +15,7 @@ using namespace normlab;
 
 namespace {
 
-// Two files that are gone when the test ends, however it ends.
+// Two files that are removed at the end of the test, even if it fails.
 class TwoFiles {
  public:
   TwoFiles(std::string_view source, std::string_view target) {
@@ -88,7 +88,7 @@ TEST_CASE("read_parallel_text: every fault is named with its file and line") {
   check_fault("a\n", "\xEF\xBB\xBF", true, ": the file is empty");
   check_fault("a\n\nc\n", "a\nb\nc\n", false, ":2: the line is empty");
   check_fault("a\nb\n", "a\n \t\r\n", true, ":2: the line is empty");
-  check_fault("a\n\n", "a\n", false, ":2: the line is empty");  // one line end too many
+  check_fault("a\n\n", "a\n", false, ":2: the line is empty");  // an extra line end
   check_fault("a\nb\n", "good\nna\xEFve\n", true, ":2: byte 3 of the line, 0xef, is not UTF-8");
   check_fault(
       "\xFF\xFE"
@@ -96,7 +96,7 @@ TEST_CASE("read_parallel_text: every fault is named with its file and line") {
       "b\n", false, ":1: byte 1 of the line, 0xff, is not UTF-8");  // UTF-16
 }
 
-TEST_CASE("read_parallel_text: files of different lengths are told with both counts") {
+TEST_CASE("read_parallel_text: the error for files of different lengths gives both counts") {
   const TwoFiles files("a\nb\nc\n", "a\nb\nc\nd\ne\n");
   CHECK(
       reading_error(files.source(), files.target())
@@ -113,7 +113,7 @@ TEST_CASE("read_parallel_text: only LF and CRLF end a line, as in no reader of U
   CHECK(text.source == std::vector<std::string>{first, "x", last});
 }
 
-TEST_CASE("read_parallel_text: all faults are told at once, ten of them with their lines") {
+TEST_CASE("read_parallel_text: all faults are counted, and ten of them named with their lines") {
   std::string source, target;
   for (int line = 1; line <= 30; ++line) {
     source += line % 3 == 0 ? "\n" : "a\n";        // lines 3, 6, ... 30
@@ -170,7 +170,7 @@ TEST_CASE("read_parallel_text: pairs with an empty or a too long side are skippe
     }
     return message;
   };
-  // What is skipped is no excuse for another fault.
+  // Other faults of the files are still reported.
   CHECK(error(files, {.max_length = 4})
             .starts_with(fmt::format("[read_parallel_text] {}:3: the line is empty (the first of 3 "
                                      "faults)",

@@ -15,7 +15,7 @@ using namespace normlab;
 
 TEST_CASE("number_pairs: different numbers, each with its own translation") {
   Generator generator(3);
-  const ParallelText text = number_pairs(1000, 999, generator);  // so all of them
+  const ParallelText text = number_pairs(1000, 999, generator);  // all there are
   REQUIRE(text.size() == 1000);
   std::set<std::pair<std::string, std::string>> got, expected;
   for (std::size_t i = 0; i < 1000; ++i) got.emplace(text.source[i], text.target[i]);
@@ -38,7 +38,7 @@ TEST_CASE("date_pairs: every day has its own sentence in both languages") {
   std::unordered_set<std::string_view> targets(text.target.begin(), text.target.end());
   CHECK(sources.size() == 30'000);
   CHECK(targets.size() == 30'000);
-  // Days are drawn from the first year to the last one.
+  // Days come from the whole range, the first and the last year included.
   std::int64_t first = 0, last = 0;
   for (const std::string& source : text.source) {
     first += source.ends_with(" elfhundert");
@@ -48,10 +48,11 @@ TEST_CASE("date_pairs: every day has its own sentence in both languages") {
   CHECK(last > 10);
 }
 
-TEST_CASE("number_pairs and date_pairs: more than there are is refused") {
+TEST_CASE("number_pairs and date_pairs: asking for more sentences than there are is refused") {
   Generator generator(0);
-  check_refused([&] { number_pairs(12, 10, generator); },
-                "[number_pairs] count: must lie in 1 .. 11, for so many there are, got 12");
+  check_refused(
+      [&] { number_pairs(12, 10, generator); },
+      "[number_pairs] count: must lie in 1 .. 11, the number of different sentences, got 12");
   check_refused([&] { number_pairs(0, 10, generator); }, "[number_pairs] count: must lie in 1");
   check_refused([&] { number_pairs(1, 1'000'000, generator); },
                 "[number_pairs] largest: must lie in 0 .. 999999, got 1000000");
@@ -59,7 +60,7 @@ TEST_CASE("number_pairs and date_pairs: more than there are is refused") {
                 "[date_pairs] count: must lie in 1 .. 365243");
 }
 
-TEST_CASE("split: no source sentence is on both sides, also where it occurs often") {
+TEST_CASE("split: no source sentence is on both sides, even if it occurs several times") {
   ParallelText text;
   for (int i = 0; i < 300; ++i) {
     text.source.push_back(fmt::format("s{}", i * i % 97));  // 49 different ones
@@ -74,7 +75,7 @@ TEST_CASE("split: no source sentence is on both sides, also where it occurs ofte
   CHECK(test.size() == 10);
   for (const std::string& sentence : test) CHECK_FALSE(train.contains(sentence));
 
-  // Pairs stay together, in the order of the text.
+  // Pairs stay together and in order.
   for (const ParallelText& part : {parts.train, parts.test}) {
     int previous = -1;
     for (std::size_t i = 0; i < part.source.size(); ++i) {
@@ -86,7 +87,7 @@ TEST_CASE("split: no source sentence is on both sides, also where it occurs ofte
   }
 }
 
-TEST_CASE("split: the seed decides, the ends are all and nothing") {
+TEST_CASE("split: depends on the seed; fractions 0 and 1 leave one side empty") {
   Generator generator(0);
   const ParallelText text = number_pairs(100, 500, generator);
   Generator a(7), b(7), c(8), d(0);
@@ -105,7 +106,7 @@ TEST_CASE("split: the seed decides, the ends are all and nothing") {
       "[split] text: must have as many targets as sources, got 2 and 1");
 }
 
-TEST_CASE("fingerprint: FNV-1a of the lines, sources and targets in turn") {
+TEST_CASE("fingerprint: FNV-1a of the lines, sources and targets alternating") {
   // The first value was computed with another program.
   CHECK(fingerprint({{"eins", "zwei"}, {"one", "two"}}) == 0x907714eb472c50fd);
   CHECK(fingerprint({}) == 0xcbf29ce484222325);
@@ -114,5 +115,5 @@ TEST_CASE("fingerprint: FNV-1a of the lines, sources and targets in turn") {
   };
   CHECK(differs({{"zwei", "eins"}, {"two", "one"}}));  // another order
   CHECK(differs({{"eins", "zwei"}, {"two", "one"}}));
-  CHECK(differs({{"ein", "zwei"}, {"sone", "two"}}));  // the same letters in a row
+  CHECK(differs({{"ein", "zwei"}, {"sone", "two"}}));  // the same letters, cut elsewhere
 }
