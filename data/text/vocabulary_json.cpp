@@ -1,11 +1,11 @@
 // Tested by tests/data/text/vocabulary_test.cpp.
-#include <set>
 #include <string>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "core/check.hpp"
+#include "core/json/strict_json.hpp"
 #include "data/text/utf8.hpp"
 #include "data/text/vocabulary.hpp"
 
@@ -15,51 +15,33 @@ namespace {
 
 constexpr std::string_view kOp = "Vocabulary::load";
 
-// Looks at the events of the parser before anything is built, since nlohmann's values are copied
-// and written recursively: a file nested deeply enough would overflow the stack. The deepest that
-// `save` writes is a pair of merges, at depth 2.
-nlohmann::json parse(std::string_view text) {
-  using Event = nlohmann::json::parse_event_t;
-  std::set<std::string> keys;
-  const auto check_event = [&](int depth, Event event, const nlohmann::json& value) {
-    const bool opens = event == Event::object_start || event == Event::array_start;
-    check(!opens || (event == Event::object_start ? depth == 0 : depth <= 2), kOp, "json",
-          "must be an object of a string and arrays, at most two deep",
-          [&] { return fmt::format("a value at depth {}", depth); });
-    check(event != Event::key || keys.insert(value.get<std::string>()).second, kOp, "json",
-          "must have every key once",
-          [&] { return fmt::format("a second {}", value.get<std::string>()); });
-    return true;
-  };
-  nlohmann::json object;
+nlohmann::ordered_json parse(std::string_view text) {
   try {
-    object = nlohmann::json::parse(text, check_event);
-  } catch (const nlohmann::json::exception& error) {
-    fail(kOp, "json", "must be JSON", error.what());
+    // An object of arrays of pairs.
+    nlohmann::ordered_json object = parse_json(text, {.depth = 3});
+    check_json_keys(object, {"unit", "characters", "merges"});
+    return object;
+  } catch (const JsonError& error) {
+    fail(kOp, "json", "must be a saved vocabulary", fmt::format("text that {}", error.what()));
   }
-  for (const std::string& key : keys) {
-    check(key == "unit" || key == "characters" || key == "merges", kOp, "json",
-          "must have the keys unit, characters and merges only", key);
-  }
-  return object;
+}
+
+// A value from the file for an error message, which must not become as long as the file.
+std::string shown(const nlohmann::ordered_json& value) {
+  return value.is_string() ? quote_json(value.get<std::string>()) : value.type_name();
 }
 
 // The elements of an array of strings.
-std::vector<std::string> strings(const nlohmann::json& array, std::string_view argument) {
-  std::vector<std::string> result;
+std::vector<std::string> strings(const nlohmann::ordered_json& array, std::string_view argument) {
   check(array.is_array(), kOp, argument, "must be an array of strings",
-        [&] { return array.dump(); });
-  for (const nlohmann::json& element : array) {
+        [&] { return shown(array); });
+  std::vector<std::string> result;
+  for (const nlohmann::ordered_json& element : array) {
     check(element.is_string(), kOp, argument, "must be an array of strings",
-          [&] { return array.dump(); });
+          [&] { return fmt::format("an array with {}", shown(element)); });
     result.push_back(element.get<std::string>());
   }
   return result;
-}
-
-const nlohmann::json& member(const nlohmann::json& object, const char* key) {
-  check(object.is_object() && object.contains(key), kOp, key, "must be present", "none");
-  return object[key];
 }
 
 }  // namespace
@@ -75,15 +57,16 @@ std::string Vocabulary::save() const {
 }
 
 Vocabulary Vocabulary::load(std::string_view json) {
-  const nlohmann::json object = parse(json);
+  const nlohmann::ordered_json object = parse(json);
   Vocabulary vocabulary;
-  const nlohmann::json& unit = member(object, "unit");
+  const nlohmann::ordered_json& unit = object["unit"];
   check(unit == "character" || unit == "subword", kOp, "unit", "must be character or subword",
-        [&] { return unit.dump(); });
+        [&] { return shown(unit); });
   vocabulary.unit_ = unit == "subword" ? Unit::subword : Unit::character;
-  for (const std::string& character : strings(member(object, "characters"), "characters")) {
+  for (const std::string& character : strings(object["characters"], "characters")) {
     check(split_characters(character, kOp).size() == 1 && !vocabulary.numbers_.contains(character),
-          kOp, "characters", "must be different single characters", character);
+          kOp, "characters", "must be different single characters",
+          [&] { return quote_json(character); });
     vocabulary.add(character);
     ++vocabulary.character_count_;
   }
@@ -93,17 +76,19 @@ Vocabulary Vocabulary::load(std::string_view json) {
   const auto number = [&](const std::string& token) {
     const auto found = vocabulary.numbers_.find(token);
     check(found != vocabulary.numbers_.end(), kOp, "merges",
-          "must join tokens that are defined before", token);
+          "must join tokens that are defined before", [&] { return quote_json(token); });
     return found->second;
   };
-  const nlohmann::json& pairs = member(object, "merges");
-  check(pairs.is_array(), kOp, "merges", "must be an array of pairs", [&] { return pairs.dump(); });
+  const nlohmann::ordered_json& pairs = object["merges"];
+  check(pairs.is_array(), kOp, "merges", "must be an array of pairs", [&] { return shown(pairs); });
   check(pairs.empty() || vocabulary.unit_ == Unit::subword, kOp, "merges",
-        "must be empty where the unit is character", [&] { return pairs.dump(); });
+        "must be empty where the unit is character",
+        [&] { return fmt::format("{}", pairs.size()); });
   std::vector<Merge> merges;
-  for (const nlohmann::json& pair : pairs) {
+  for (const nlohmann::ordered_json& pair : pairs) {
     const std::vector<std::string> parts = strings(pair, "merges");
-    check(parts.size() == 2, kOp, "merges", "must be pairs", [&] { return pair.dump(); });
+    check(parts.size() == 2, kOp, "merges", "must be pairs",
+          [&] { return fmt::format("{} strings", parts.size()); });
     merges.push_back({number(parts[0]), number(parts[1]), vocabulary.add(parts[0] + parts[1])});
   }
   vocabulary.set_merges(std::move(merges));
