@@ -45,15 +45,15 @@ class Faults {
     }
   }
 
-  // Throws if there are any: the first fault with its hint, then the others, one a line.
+  // Throws if there are any: the first fault with its hint, then the others, all on one line.
   void report() const {
     if (count_ == 0) return;
     std::string text = listed_[0].problem;
     if (count_ > 1) text += fmt::format(" (the first of {} faults)", count_);
     for (std::size_t i = 1; i < listed_.size(); ++i) {
-      text += fmt::format("\n  {}: {}", listed_[i].place, listed_[i].problem);
+      text += fmt::format("; {}: {}", listed_[i].place, listed_[i].problem);
     }
-    if (count_ > listed_.size()) text += fmt::format("\n  and {} more", count_ - listed_.size());
+    if (count_ > listed_.size()) text += fmt::format("; and {} more", count_ - listed_.size());
     fail_file(kOp, listed_[0].place, text, listed_[0].hint);
   }
 

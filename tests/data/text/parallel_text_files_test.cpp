@@ -123,7 +123,7 @@ TEST_CASE("read_parallel_text: all faults are counted, and ten of them named wit
   const TwoFiles files(source, target);
   std::string expected = "[read_parallel_text] ";
   for (int line = 3; line <= 30; line += 3) {
-    expected += fmt::format("{}:{}: the line is empty{}\n  ", files.source(), line,
+    expected += fmt::format("{}:{}: the line is empty{}; ", files.source(), line,
                             line == 3 ? " (the first of 14 faults)" : "");
   }
   CHECK(reading_error(files.source(), files.target()).starts_with(expected + "and 4 more. HINT: "));
@@ -131,7 +131,7 @@ TEST_CASE("read_parallel_text: all faults are counted, and ten of them named wit
   const TwoFiles two("a\n\xE9\n", "b\n\n");
   CHECK(reading_error(two.source(), two.target())
             .starts_with(fmt::format("[read_parallel_text] {}:2: byte 1 of the line, 0xe9, is not "
-                                     "UTF-8 (the first of 2 faults)\n  {}:2: the line is empty. "
+                                     "UTF-8 (the first of 2 faults); {}:2: the line is empty. "
                                      "HINT: convert the file",
                                      two.source(), two.target())));
 }
