@@ -26,7 +26,7 @@ constexpr double kLargestPixel = 16.0;
             "each line holds 64 pixels 0..16 and a label 0..9, separated by commas");
 }
 
-// from_chars, unlike strtod and streams, never looks at the locale.
+// Uses from_chars, which ignores the locale; strtod and streams do not.
 std::vector<double> parse_line(std::string_view line, const std::string& source,
                                std::size_t number) {
   std::vector<double> values;
@@ -45,7 +45,7 @@ std::vector<double> parse_line(std::string_view line, const std::string& source,
   }
   if (std::ssize(values) != kPixels + 1) {
     fail_line(source, number,
-              fmt::format("has {} fields in place of {}", values.size(), kPixels + 1));
+              fmt::format("has {} fields instead of {}", values.size(), kPixels + 1));
   }
   return values;
 }
@@ -128,7 +128,7 @@ Tensor standardize(const Tensor& x) {
     sum_of_squares += value * value;
   }
   const double deviation = std::sqrt(sum_of_squares / (n - 1.0));
-  // Rounding of the mean gives equal values a small deviation, so their range is looked at, too.
+  // Rounding of the mean can give equal values a small deviation, so the range is checked as well.
   const auto [least, largest] = std::ranges::minmax(x.values());
   check(least < largest && std::isfinite(deviation) && deviation > 0.0, "standardize", "x",
         "must be finite and not constant",

@@ -4,7 +4,7 @@
 
 namespace normlab {
 
-// The text of data/digits.csv, made a part of the library by the build.
+// The text of data/digits.csv, which the build compiles into the library.
 std::string_view embedded_digits_csv();
 
 }  // namespace normlab

@@ -16,11 +16,11 @@ namespace normlab {
 
 namespace {
 
-// How often every n-gram occurs, n - 1 being the position. An n-gram is a part of the tokens' text.
+// How often each n-gram occurs, at position n - 1. An n-gram is a view into the tokens' text.
 using NgramCounts = std::array<std::unordered_map<std::string_view, std::int64_t>, kBleuOrder>;
 
 struct Sentence {
-  std::string text;  // tokens with one space between
+  std::string text;  // the tokens, separated by one space
   std::vector<std::string_view> tokens;
 
   Sentence(const std::string& raw, BleuTokenization tokenization)
@@ -42,20 +42,20 @@ struct Sentence {
   }
 };
 
-// Adds one sentence.
+// Adds the counts of one sentence.
 void count_sentence(const Sentence& hypothesis, const std::vector<std::string>& references,
                     BleuTokenization tokenization, BleuCounts& counts) {
-  // Of two references equally near in length the shorter one counts.
-  const auto is_nearer = [&](std::int64_t a, std::int64_t b) {
+  // If two references are equally close in length, the shorter one counts.
+  const auto is_closer = [&](std::int64_t a, std::int64_t b) {
     const auto distance = [&](std::int64_t n) { return std::abs(n - hypothesis.length()); };
     return distance(a) != distance(b) ? distance(a) < distance(b) : a < b;
   };
   const NgramCounts ngrams = hypothesis.ngrams();
-  NgramCounts found;  // in the reference that has most
+  NgramCounts found;  // the largest count in any one reference
   std::optional<std::int64_t> ref_len;
   for (const std::string& raw : references) {
     const Sentence reference(raw, tokenization);
-    if (!ref_len || is_nearer(reference.length(), *ref_len)) ref_len = reference.length();
+    if (!ref_len || is_closer(reference.length(), *ref_len)) ref_len = reference.length();
     const NgramCounts reference_ngrams = reference.ngrams();
     for (std::size_t n = 0; n < kBleuOrder; ++n) {
       for (const auto& [ngram, count] : ngrams[n]) {
@@ -105,7 +105,7 @@ Bleu bleu_from_counts(const BleuCounts& counts, const BleuOptions& options) {
       matches += value;
       total += value;
     }
-    if (total == 0.0) {  // and so at all further orders
+    if (total == 0.0) {  // and at all higher orders
       if (!options.effective_order) return bleu;
       break;
     }
@@ -116,7 +116,7 @@ Bleu bleu_from_counts(const BleuCounts& counts, const BleuOptions& options) {
     }
     if (matches == 0.0 && options.smoothing == BleuSmoothing::floor) matches = value;
     bleu.precisions[n] = 100.0 * matches / total;
-    log_sum += std::log(matches / total);  // log(0) is minus infinity, and its exp is 0
+    log_sum += std::log(matches / total);  // log(0) is -infinity, and exp of it is 0
   }
   bleu.score = 100.0 * bleu.brevity_penalty * std::exp(log_sum / static_cast<double>(order));
   return bleu;
@@ -134,10 +134,10 @@ Bleu corpus_bleu(const std::vector<std::string>& hypotheses,
   }
   BleuCounts counts;
   for (std::size_t i = 0; i < hypotheses.size(); ++i) {
-    std::vector<std::string> of_sentence;
-    for (const std::vector<std::string>& list : references) of_sentence.push_back(list[i]);
-    count_sentence(Sentence(hypotheses[i], options.tokenization), of_sentence, options.tokenization,
-                   counts);
+    std::vector<std::string> sentence_references;
+    for (const std::vector<std::string>& list : references) sentence_references.push_back(list[i]);
+    count_sentence(Sentence(hypotheses[i], options.tokenization), sentence_references,
+                   options.tokenization, counts);
   }
   return bleu_from_counts(counts, options);
 }
@@ -177,7 +177,7 @@ std::string bleu_signature(std::int64_t reference_count, const BleuOptions& opti
 double exact_match(const std::vector<std::string>& hypotheses,
                    const std::vector<std::string>& references) {
   check(!hypotheses.empty() && hypotheses.size() == references.size(), "exact_match", "references",
-        fmt::format("must be as many as the {} hypotheses, and not none", hypotheses.size()),
+        fmt::format("must be as many as the {} hypotheses, and at least one", hypotheses.size()),
         [&] { return std::to_string(references.size()); });
   std::int64_t equal = 0;
   for (std::size_t i = 0; i < hypotheses.size(); ++i) equal += hypotheses[i] == references[i];

@@ -5,8 +5,8 @@ namespace normlab {
 
 namespace {
 
-// How many bytes of white space the text begins with: of one character, 0 if it is none. These are
-// the characters for which Python's str.isspace() holds.
+// The length in bytes of the white space character at the start of the text; 0 if there is none.
+// White space is what Python's str.isspace() accepts.
 std::size_t white_space_length(std::string_view text) {
   const auto byte = [&](std::size_t i) -> unsigned {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;
@@ -31,9 +31,9 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
 }
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_point(char c) { return c == '.' || c == ','; }
+bool is_period_or_comma(char c) { return c == '.' || c == ','; }
 
-// ASCII but controls, letters, digits and ' , - .
+// ASCII without control characters, letters, digits and ' , - .
 bool is_separate(char c) {
   return (c >= ' ' && c <= '&') || (c >= '(' && c <= '+') || c == '/' || (c >= ':' && c <= '@') ||
          (c >= '[' && c <= '`') || (c >= '{' && c <= '~');
@@ -51,10 +51,10 @@ std::string space_out_punctuation(std::string_view text) {
   return spaced;
 }
 
-// Puts text before, between and after every two characters that match, as a regular expression's
-// substitution does: from the left, and a character belongs to one match only. On the bytes of
-// UTF-8 this is the same as on its characters, since the matching ones are ASCII on one side and
-// anything on the other.
+// Puts a space between every two characters that match, and `before` and `after` around them, as a
+// regular expression's substitution does: from the left, and no character belongs to two matches.
+// Bytes may stand for characters here, because one character of each match is ASCII and the other
+// may be anything.
 template <typename Matches>
 std::string space_out_pairs(std::string_view text, Matches matches, std::string_view before,
                             std::string_view after) {
@@ -99,7 +99,7 @@ std::string tokenize_none(std::string_view sentence) {
 }
 
 std::string tokenize_13a(std::string_view sentence) {
-  // Without white space at the end, so that a hyphen before the last line end stays.
+  // White space at the end is removed first, so that a hyphen before the last line end stays.
   const std::vector<std::string_view> words = split_white_space(sentence);
   if (words.empty()) return "";
   std::string text(sentence.begin(), words.back().end());
@@ -112,8 +112,8 @@ std::string tokenize_13a(std::string_view sentence) {
   replace_all(text, "&gt;", ">");
 
   text = space_out_punctuation(' ' + text + ' ');
-  const auto after_other = [](char a, char b) { return !is_digit(a) && is_point(b); };
-  const auto before_other = [](char a, char b) { return is_point(a) && !is_digit(b); };
+  const auto after_other = [](char a, char b) { return !is_digit(a) && is_period_or_comma(b); };
+  const auto before_other = [](char a, char b) { return is_period_or_comma(a) && !is_digit(b); };
   const auto dash_after_digit = [](char a, char b) { return is_digit(a) && b == '-'; };
   text = space_out_pairs(text, after_other, "", " ");
   text = space_out_pairs(text, before_other, " ", "");

@@ -6,19 +6,20 @@
 
 namespace normlab {
 
-// The words of a sentence as Python's str.split() cuts it: at every run of white space, that of
-// Unicode included (the no-break space, for instance). Views into the sentence.
+// The words of a sentence as Python's str.split() returns them: separated by runs of white space,
+// including Unicode's, such as the no-break space. The words are views into the sentence.
 std::vector<std::string_view> split_white_space(std::string_view sentence);
 
-// SacreBLEU's tokenization "none": the words with one space between.
+// SacreBLEU's tokenization "none": the words, separated by one space.
 std::string tokenize_none(std::string_view sentence);
 
-// SacreBLEU's tokenization "13a", that of NIST's mteval-v13a.pl, with one space between tokens:
-// 1. "<skipped>" and a hyphen at a line's end are removed, other line ends become spaces; then
-//    &quot; &amp; &lt; &gt; become characters, in this order (so &amp;lt; becomes <);
-// 2. ASCII punctuation except ' , - . stands alone;
-// 3. a point or comma stands alone, except between two digits;
-// 4. a dash after a digit stands alone.
+// SacreBLEU's tokenization "13a", which is that of NIST's mteval-v13a.pl; tokens are separated by
+// one space:
+// 1. "<skipped>" and a hyphen at the end of a line are removed, other line ends become spaces; then
+//    &quot; &amp; &lt; &gt; are replaced in this order (so &amp;lt; becomes <);
+// 2. each ASCII punctuation character except ' , - . becomes a token of its own;
+// 3. a period or comma becomes a token of its own, except between two digits;
+// 4. a hyphen after a digit becomes a token of its own.
 std::string tokenize_13a(std::string_view sentence);
 
 }  // namespace normlab

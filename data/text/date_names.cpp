@@ -31,7 +31,7 @@ struct Date {
   std::int64_t day, month, year;
 };
 
-Date checked(std::string_view op, std::chrono::year_month_day date) {
+Date valid_date(std::string_view op, std::chrono::year_month_day date) {
   const Date plain{unsigned{date.day()}, unsigned{date.month()}, int{date.year()}};
   check(date.ok() && date.year() >= kFirstNamedYear && date.year() <= kLastNamedYear, op, "date",
         "must be a day of the calendar, from year 1100 to 2099", [&] {
@@ -83,13 +83,13 @@ std::string english_year(std::int64_t year) {
 }  // namespace
 
 std::string german_date(std::chrono::year_month_day date) {
-  const Date d = checked("german_date", date);
+  const Date d = valid_date("german_date", date);
   return fmt::format("{} {} {}", german_ordinal(d.day), month_name(kGermanMonths, d),
                      german_year(d.year));
 }
 
 std::string english_date(std::chrono::year_month_day date) {
-  const Date d = checked("english_date", date);
+  const Date d = valid_date("english_date", date);
   return fmt::format("{} {} {}", month_name(kEnglishMonths, d), english_ordinal(d.day),
                      english_year(d.year));
 }

@@ -12,7 +12,7 @@ namespace {
 
 using Names = std::array<std::string_view, 20>;
 
-// What stands before "und", "hundert" and "tausend": "ein", which at the end of a name is "eins".
+// As they are written before "und", "hundert" and "tausend"; at the end of a name "ein" is "eins".
 constexpr Names kGermanUnits{"",         "ein",      "zwei",     "drei",     "vier",
                              "fünf",     "sechs",    "sieben",   "acht",     "neun",
                              "zehn",     "elf",      "zwölf",    "dreizehn", "vierzehn",
@@ -37,7 +37,7 @@ void check_number(std::string_view op, std::int64_t number) {
         [&] { return std::to_string(number); });
 }
 
-// The name as the front part of a longer word; nothing for 0.
+// The name as the first part of a longer word; empty for 0.
 std::string german_stem(std::int64_t n) {
   if (n >= 1000) return german_stem(n / 1000) + "tausend" + german_stem(n % 1000);
   if (n >= 100) return german_stem(n / 100) + "hundert" + german_stem(n % 100);
@@ -46,11 +46,12 @@ std::string german_stem(std::int64_t n) {
   return (units.empty() ? "" : units + "und") + at(kGermanTens, n / 10);
 }
 
+// The words with a separator before them, if there are any.
 std::string after(std::string_view separator, const std::string& words) {
   return words.empty() ? "" : std::string(separator) + words;
 }
 
-// Nothing for 0.
+// Empty for 0.
 std::string english_words(std::int64_t n) {
   if (n >= 1000) return english_words(n / 1000) + " thousand" + after(" ", english_words(n % 1000));
   if (n >= 100) return english_words(n / 100) + " hundred" + after(" ", english_words(n % 100));

@@ -18,11 +18,11 @@ namespace {
 
 constexpr std::chrono::sys_days kFirstDay = kFirstNamedYear / std::chrono::January / 1;
 
-// `count` different whole numbers of 0 .. available - 1: the start of a random order of all.
+// `count` different whole numbers from 0 to available - 1, in random order.
 std::vector<std::int64_t> draw_distinct(std::string_view op, std::int64_t count,
                                         std::int64_t available, Generator& generator) {
   check(count > 0 && count <= available, op, "count",
-        fmt::format("must lie in 1 .. {}, for so many there are", available),
+        fmt::format("must lie in 1 .. {}, the number of different sentences", available),
         [&] { return std::to_string(count); });
   std::vector<std::int64_t> drawn = generator.permutation(available);
   drawn.resize(static_cast<std::size_t>(count));
@@ -61,11 +61,11 @@ ParallelSplit split(const ParallelText& text, double train_fraction, Generator& 
   check(text.source.size() == text.target.size(), "split", "text",
         "must have as many targets as sources",
         [&] { return fmt::format("{} and {}", text.source.size(), text.target.size()); });
-  // Equal sources are one group, numbered by its first line.
+  // Equal sources form a group; groups are numbered in the order of their first lines.
   std::unordered_map<std::string_view, std::size_t> groups;
-  std::vector<std::size_t> group_of_line;
+  std::vector<std::size_t> line_groups;
   for (const std::string& source : text.source) {
-    group_of_line.push_back(groups.try_emplace(source, groups.size()).first->second);
+    line_groups.push_back(groups.try_emplace(source, groups.size()).first->second);
   }
   std::vector<bool> in_train(groups.size(), false);
   for (const std::int64_t group :
@@ -74,7 +74,7 @@ ParallelSplit split(const ParallelText& text, double train_fraction, Generator& 
   }
   ParallelSplit parts;
   for (std::size_t line = 0; line < text.source.size(); ++line) {
-    ParallelText& part = in_train[group_of_line[line]] ? parts.train : parts.test;
+    ParallelText& part = in_train[line_groups[line]] ? parts.train : parts.test;
     part.source.push_back(text.source[line]);
     part.target.push_back(text.target[line]);
   }

@@ -17,9 +17,9 @@ namespace {
 
 constexpr char kWordStart = ' ';
 
-// A sentence with the start mark of its first word, cut before every space.
+// Cuts a sentence, which must begin with the space of its first word, before every space.
 template <typename Use>
-void for_words(std::string_view marked, Use use) {
+void for_each_word(std::string_view marked, Use use) {
   for (std::size_t start = 0; start < marked.size();) {
     const std::size_t end = std::min(marked.find(kWordStart, start + 1), marked.size());
     use(marked.substr(start, end - start));
@@ -29,9 +29,9 @@ void for_words(std::string_view marked, Use use) {
 
 }  // namespace
 
-// A new vocabulary of the sentences' characters.
+// Holds the characters of the sentences and no merges.
 Vocabulary::Vocabulary(Unit unit, const std::vector<std::string>& sentences) : unit_(unit) {
-  std::set<std::string, std::less<>> characters;  // UTF-8 sorts as its code points do
+  std::set<std::string, std::less<>> characters;  // UTF-8 sorts like code points
   if (unit == Unit::subword) characters.emplace(1, kWordStart);
   for (const std::string& sentence : sentences) {
     for (const std::string_view character : split_characters(sentence, "Vocabulary")) {
@@ -52,7 +52,7 @@ Vocabulary Vocabulary::subwords(const std::vector<std::string>& sentences, std::
   Vocabulary vocabulary(Unit::subword, sentences);
   std::map<std::string, std::int64_t, std::less<>> counts;
   for (const std::string& sentence : sentences) {
-    for_words(kWordStart + sentence, [&](std::string_view word) {
+    for_each_word(kWordStart + sentence, [&](std::string_view word) {
       const auto found = counts.find(word);
       if (found == counts.end()) {
         counts.emplace(word, 1);
@@ -63,7 +63,7 @@ Vocabulary Vocabulary::subwords(const std::vector<std::string>& sentences, std::
   }
   std::vector<CountedWord> words;
   for (const auto& [word, count] : counts) {
-    words.push_back({vocabulary.numbers_of(word, "Vocabulary::subwords"), count});
+    words.push_back({vocabulary.character_numbers(word, "Vocabulary::subwords"), count});
   }
   const auto join = [&](std::int64_t left, std::int64_t right) {
     return vocabulary.add(vocabulary.token(left) + vocabulary.token(right));
@@ -78,7 +78,7 @@ std::int64_t Vocabulary::add(const std::string& token) {
   return found->second;
 }
 
-Symbols Vocabulary::numbers_of(std::string_view text, std::string_view op) const {
+Symbols Vocabulary::character_numbers(std::string_view text, std::string_view op) const {
   Symbols numbers;
   for (const std::string_view character : split_characters(text, op)) {
     const auto found = numbers_.find(std::string(character));
@@ -93,10 +93,10 @@ void Vocabulary::set_merges(std::vector<Merge> merges) {
 }
 
 std::vector<std::int64_t> Vocabulary::encode(std::string_view sentence) const {
-  if (unit_ == Unit::character) return numbers_of(sentence, "Vocabulary::encode");
+  if (unit_ == Unit::character) return character_numbers(sentence, "Vocabulary::encode");
   std::vector<std::int64_t> tokens;
-  for_words(kWordStart + std::string(sentence), [&](std::string_view word) {
-    Symbols symbols = numbers_of(word, "Vocabulary::encode");
+  for_each_word(kWordStart + std::string(sentence), [&](std::string_view word) {
+    Symbols symbols = character_numbers(word, "Vocabulary::encode");
     merge_table_.apply(symbols);
     tokens.insert(tokens.end(), symbols.begin(), symbols.end());
   });
@@ -113,7 +113,7 @@ std::string Vocabulary::decode(const std::vector<std::int64_t>& tokens) const {
       text += spelled;
     }
   }
-  // The mark of the first word. What a model made up may lack it.
+  // The space of the first word, which the output of a model may lack.
   if (unit_ == Unit::subword && text.starts_with(kWordStart)) text.erase(0, 1);
   return text;
 }

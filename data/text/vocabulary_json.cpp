@@ -1,7 +1,11 @@
 // Tested by tests/data/text/vocabulary_test.cpp.
+#include <string>
+
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "core/check.hpp"
+#include "core/json/strict_json.hpp"
 #include "data/text/utf8.hpp"
 #include "data/text/vocabulary.hpp"
 
@@ -11,30 +15,33 @@ namespace {
 
 constexpr std::string_view kOp = "Vocabulary::load";
 
-nlohmann::json parse(std::string_view text) {
+nlohmann::ordered_json parse(std::string_view text) {
   try {
-    return nlohmann::json::parse(text);
-  } catch (const nlohmann::json::exception& error) {
-    fail(kOp, "json", "must be JSON", error.what());
+    // An object of arrays of pairs.
+    nlohmann::ordered_json object = parse_json(text, {.depth = 3});
+    check_json_keys(object, {"unit", "characters", "merges"});
+    return object;
+  } catch (const JsonError& error) {
+    fail(kOp, "json", "must be a saved vocabulary", fmt::format("text that {}", error.what()));
   }
 }
 
-// The strings of an array of strings.
-std::vector<std::string> strings(const nlohmann::json& array, std::string_view argument) {
-  std::vector<std::string> result;
+// A value from the file for an error message, which must not become as long as the file.
+std::string shown(const nlohmann::ordered_json& value) {
+  return value.is_string() ? quote_json(value.get<std::string>()) : value.type_name();
+}
+
+// The elements of an array of strings.
+std::vector<std::string> strings(const nlohmann::ordered_json& array, std::string_view argument) {
   check(array.is_array(), kOp, argument, "must be an array of strings",
-        [&] { return array.dump(); });
-  for (const nlohmann::json& element : array) {
+        [&] { return shown(array); });
+  std::vector<std::string> result;
+  for (const nlohmann::ordered_json& element : array) {
     check(element.is_string(), kOp, argument, "must be an array of strings",
-          [&] { return array.dump(); });
+          [&] { return fmt::format("an array with {}", shown(element)); });
     result.push_back(element.get<std::string>());
   }
   return result;
-}
-
-const nlohmann::json& member(const nlohmann::json& object, const char* key) {
-  check(object.is_object() && object.contains(key), kOp, key, "must be there", "none");
-  return object[key];
 }
 
 }  // namespace
@@ -50,31 +57,38 @@ std::string Vocabulary::save() const {
 }
 
 Vocabulary Vocabulary::load(std::string_view json) {
-  const nlohmann::json object = parse(json);
+  const nlohmann::ordered_json object = parse(json);
   Vocabulary vocabulary;
-  const nlohmann::json& unit = member(object, "unit");
+  const nlohmann::ordered_json& unit = object["unit"];
   check(unit == "character" || unit == "subword", kOp, "unit", "must be character or subword",
-        [&] { return unit.dump(); });
+        [&] { return shown(unit); });
   vocabulary.unit_ = unit == "subword" ? Unit::subword : Unit::character;
-  for (const std::string& character : strings(member(object, "characters"), "characters")) {
+  for (const std::string& character : strings(object["characters"], "characters")) {
     check(split_characters(character, kOp).size() == 1 && !vocabulary.numbers_.contains(character),
-          kOp, "characters", "must be different single characters", character);
+          kOp, "characters", "must be different single characters",
+          [&] { return quote_json(character); });
     vocabulary.add(character);
     ++vocabulary.character_count_;
   }
+  check(vocabulary.unit_ == Unit::character || vocabulary.numbers_.contains(" "), kOp, "characters",
+        "must contain the space, which begins every word, where the unit is subword",
+        [&] { return fmt::format("{} characters without it", vocabulary.character_count_); });
   const auto number = [&](const std::string& token) {
     const auto found = vocabulary.numbers_.find(token);
-    check(found != vocabulary.numbers_.end(), kOp, "merges", "must join tokens made before", token);
+    check(found != vocabulary.numbers_.end(), kOp, "merges",
+          "must join tokens that are defined before", [&] { return quote_json(token); });
     return found->second;
   };
-  const nlohmann::json& pairs = member(object, "merges");
-  check(pairs.is_array(), kOp, "merges", "must be an array of pairs", [&] { return pairs.dump(); });
+  const nlohmann::ordered_json& pairs = object["merges"];
+  check(pairs.is_array(), kOp, "merges", "must be an array of pairs", [&] { return shown(pairs); });
   check(pairs.empty() || vocabulary.unit_ == Unit::subword, kOp, "merges",
-        "must be empty where the unit is character", [&] { return pairs.dump(); });
+        "must be empty where the unit is character",
+        [&] { return fmt::format("{}", pairs.size()); });
   std::vector<Merge> merges;
-  for (const nlohmann::json& pair : pairs) {
+  for (const nlohmann::ordered_json& pair : pairs) {
     const std::vector<std::string> parts = strings(pair, "merges");
-    check(parts.size() == 2, kOp, "merges", "must be pairs", [&] { return pair.dump(); });
+    check(parts.size() == 2, kOp, "merges", "must be pairs",
+          [&] { return fmt::format("{} strings", parts.size()); });
     merges.push_back({number(parts[0]), number(parts[1]), vocabulary.add(parts[0] + parts[1])});
   }
   vocabulary.set_merges(std::move(merges));

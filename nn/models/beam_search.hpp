@@ -27,9 +27,9 @@ struct SearchOptions {
   double length_penalty = 0.0;  // alpha of length_penalty(); 0: none
 };
 
-// What the log-probability of `length` tokens is divided by, ((5 + length) / 6)^alpha (Wu et al.
-// 2016, equation 14). Without it the shortest output has an advantage, since every token makes an
-// output less likely.
+// What the log-probability of `length` tokens, the end token included, is divided by:
+// ((5 + length) / 6)^alpha (Wu et al. 2016, equation 14). Without it the shortest output has an
+// advantage, since every token makes an output less likely.
 double length_penalty(std::int64_t length, double alpha);
 
 struct Hypothesis {

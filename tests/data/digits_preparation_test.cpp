@@ -32,15 +32,15 @@ TEST_CASE("standardize: mean 0 and standard deviation 1 with the divisor n - 1")
   CHECK(std::abs(standard_deviation(y, n - 1) - 1.0) <= 1e-12);
   CHECK(std::abs(std::accumulate(y.values().begin(), y.values().end(), 0.0) / n) <= 1e-12);
   CHECK(std::abs(y.data()[0] - (0.0 - 4.90606689) / 6.12602613) <= 5e-9);
-  CHECK(x.data()[0] == 0.0);  // the argument is left alone
+  CHECK(x.data()[0] == 0.0);  // the argument is unchanged
 }
 
-TEST_CASE("standardize: too few elements, or no spread, are refused") {
+TEST_CASE("standardize: fewer than two elements or equal elements are refused") {
   CHECK(relative_error(standardize(Tensor({2}, {1, 3})),
                        Tensor({2}, {-std::sqrt(0.5), std::sqrt(0.5)})) <= 1e-15);
   check_refused([] { standardize(Tensor({1}, {3})); },
                 "[standardize] x: must have at least two elements, got (1,)");
-  // 0.1 three times sums to 0.30000000000000004, so that rounding alone looks like a spread.
+  // 0.1 + 0.1 + 0.1 is 0.30000000000000004: rounding gives equal values a small deviation.
   for (const double value : {0.0, 4.0, 0.1}) {
     CAPTURE(value);
     check_refused([&] { standardize(Tensor::full({3}, value)); },
@@ -56,7 +56,7 @@ TEST_CASE("standardize: too few elements, or no spread, are refused") {
   }
 }
 
-TEST_CASE("patches: row by row, and row by row inside a patch") {
+TEST_CASE("patches: patches and the pixels of a patch are in row-major order") {
   const Tensor image({1, 4, 4}, {0, 1, 2, 3, 4, 5, 6, 7,  //
                                  8, 9, 10, 11, 12, 13, 14, 15});
   const Tensor expected({1, 4, 4}, {0, 1, 4, 5, 2, 3, 6, 7,  //
@@ -66,16 +66,16 @@ TEST_CASE("patches: row by row, and row by row inside a patch") {
   CHECK(max_abs_difference(patches(image, 1), image.reshaped({1, 16, 1})) == 0.0);
 }
 
-TEST_CASE("patches: each image by itself") {
+TEST_CASE("patches: every image is cut separately") {
   const Tensor images = load_digits().range(0, 3).images;
   const Tensor tokens = patches(images, 2);
   CHECK(tokens.shape().str() == "(3, 16, 4)");
-  // Patch 6 is in row 1 and column 2 of patches; its element 1 in row 0 and column 1 of the patch.
+  // Patch 6 is in row 1, column 2 of the patches; its element 1 is in row 0, column 1 of the patch.
   CHECK(tokens.at({2, 6, 1}) == images.at({2, 2, 5}));
   CHECK(patches(Tensor::zeros({0, 8, 8}), 4).shape().str() == "(0, 4, 16)");
 }
 
-TEST_CASE("patches: sides that do not fit are refused") {
+TEST_CASE("patches: a side that does not divide the image side is refused") {
   for (const std::int64_t side : {0, -2, 3, 16}) {
     CAPTURE(side);
     check_refused(
@@ -106,7 +106,8 @@ TEST_CASE("train_test_split: disjoint, complete, shuffled and reproducible") {
   CHECK(train_test_split(1797, 0.8, other).train != split.train);
 }
 
-TEST_CASE("train_test_split: all or nothing, and wrong fractions") {
+TEST_CASE(
+    "train_test_split: fractions 0 and 1 leave one side empty, and those outside are refused") {
   Generator generator(1);
   CHECK(train_test_split(10, 1.0, generator).test.empty());
   CHECK(train_test_split(10, 0.0, generator).train.empty());

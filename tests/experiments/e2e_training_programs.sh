@@ -182,6 +182,8 @@ refused_text() { refused_by "$train_translation" "$1" --source "$2" --target "$3
 refused_text 'longer.en:21: the line has no partner' text.de longer.en
 sed '7s/.*//' text.de >gap.de
 refused_text 'gap.de:7: the line is empty' gap.de text.en
+sed '9s/.*//' gap.de >gaps.de
+refused_text '7: the line is empty (the first of 2 faults); gaps.de:9: the line is empty' gaps.de text.en
 printf 'gut\nsch\366n\n' >latin.de
 refused_text 'latin.de:2: byte 4 of the line, 0xf6, is not UTF-8' latin.de text.en
 : >empty.en

@@ -16,8 +16,8 @@ namespace {
 
 using Sentences = std::vector<std::string>;
 
-double score_of(const std::string& hypothesis, const std::string& reference,
-                const BleuOptions& options = {.tokenization = BleuTokenization::none}) {
+double sentence_score(const std::string& hypothesis, const std::string& reference,
+                      const BleuOptions& options = {.tokenization = BleuTokenization::none}) {
   return corpus_bleu({hypothesis}, {{reference}}, options).score;
 }
 
@@ -43,7 +43,7 @@ TEST_CASE("bleu: five words, one of them wrong, by hand") {
   check_near(bleu.score, 100.0 * std::pow(0.2, 0.25), kRounding);
 }
 
-TEST_CASE("bleu: an n-gram counts at most as often as one reference has it") {
+TEST_CASE("bleu: the count of an n-gram is clipped to its largest count in any one reference") {
   const Sentences hypothesis{"a a a a b"};
   const Bleu one = corpus_bleu(hypothesis, {{"a c a b d"}});
   CHECK(one.counts.matches == std::array<std::int64_t, 4>{3, 1, 0, 0});  // a a b; a b
@@ -52,8 +52,8 @@ TEST_CASE("bleu: an n-gram counts at most as often as one reference has it") {
   CHECK(two.counts.matches == std::array<std::int64_t, 4>{4, 3, 1, 0});  // a a a b; aa aa ab; aaa
 }
 
-TEST_CASE("bleu: too short is punished, by the nearest reference, too long is not") {
-  check_near(score_of("a b c d", "a b c d e"), 100.0 * std::exp(1.0 - 5.0 / 4.0), kRounding);
+TEST_CASE("bleu: output shorter than the closest reference is penalized, longer output is not") {
+  check_near(sentence_score("a b c d", "a b c d e"), 100.0 * std::exp(1.0 - 5.0 / 4.0), kRounding);
   CHECK(corpus_bleu({"a b c d e"}, {{"a b c d"}}).brevity_penalty == 1.0);
 
   const auto ref_len = [](const Sentences& references) {
@@ -62,12 +62,12 @@ TEST_CASE("bleu: too short is punished, by the nearest reference, too long is no
     return corpus_bleu({"a b c d e"}, lists).counts.ref_len;
   };
   CHECK(ref_len({"a b", "a b c d e f", "a b c d e f g"}) == 6);
-  CHECK(ref_len({"a b c d e f g", "a b c"}) == 3);  // both two words off: the shorter
+  CHECK(ref_len({"a b c d e f g", "a b c"}) == 3);  // both differ by two words: the shorter one
   CHECK(ref_len({"a b c", "a b c d e f g"}) == 3);
 }
 
 TEST_CASE("bleu: counts are summed over the corpus before they are divided") {
-  // Alone the second sentence has no score: it holds no pair of the reference.
+  // Alone the second sentence would score 0: none of its pairs is in the reference.
   const Bleu bleu = corpus_bleu({"a b c d", "e f"}, {{"a b c d", "f e"}});
   CHECK(bleu.counts.matches == std::array<std::int64_t, 4>{6, 3, 2, 1});
   CHECK(bleu.counts.totals == std::array<std::int64_t, 4>{6, 4, 2, 1});
@@ -82,17 +82,17 @@ TEST_CASE("bleu: equal sentences give 100, and exact_match counts them") {
   CHECK(exact_match({"a"}, {"A"}) == 0.0);
 }
 
-TEST_CASE("bleu: what is empty or shorter than four words has no score of its own") {
+TEST_CASE("bleu: a sentence that is empty or shorter than four words scores 0 by itself") {
   const Bleu empty = corpus_bleu({""}, {{"a b c d"}});
   CHECK(empty.score == 0.0);
   CHECK(empty.brevity_penalty == 0.0);
   CHECK(empty.counts.sys_len == 0);
-  CHECK(score_of("a b c d", "") == 0.0);
-  CHECK(score_of("a b c", "a b c") == 0.0);  // no quadruple
+  CHECK(sentence_score("a b c d", "") == 0.0);
+  CHECK(sentence_score("a b c", "a b c") == 0.0);  // no quadruple
   CHECK(corpus_bleu({"a b c", ""}, {{"a b c", "d"}}).precisions[2] == 100.0);
   const BleuOptions effective{.effective_order = true};
-  CHECK(score_of("a b c", "a b c", effective) == 100.0);
-  // An empty sentence of a corpus costs length only.
+  CHECK(sentence_score("a b c", "a b c", effective) == 100.0);
+  // In a corpus an empty sentence only shortens the output.
   check_near(corpus_bleu({"a b c d", ""}, {{"a b c d", "e f"}}).score,
              100.0 * std::exp(1.0 - 6.0 / 4.0), kRounding);
 }
@@ -112,11 +112,12 @@ TEST_CASE("bleu: each smoothing by hand") {
   check_near(score(BleuSmoothing::add_k, 2), mean(3.0 / 5 * 3 / 6 * 2 / 5 * 2 / 4), kRounding);
 }
 
-// The sentences of this file are ours. Where a score is SacreBLEU's they have the words of its test
-// in disguise: BLEU sees only which words are equal.
+// The sentences of this file are ours. Where the expected score is SacreBLEU's, its test has other
+// words in the same pattern: BLEU depends only on which words are equal.
 
 TEST_CASE("bleu: scores of counts as in SacreBLEU's tests") {
-  // github.com/mjpost/sacrebleu, test/test_bleu.py, to 1e-8 of 1.
+  // github.com/mjpost/sacrebleu, test/test_bleu.py, to an absolute error of 1e-8 on the scale 0
+  // to 1.
   const auto score = [](const BleuCounts& counts, const BleuOptions& options = {}) {
     return bleu_from_counts(counts, options).score / 100.0;
   };
@@ -131,7 +132,7 @@ TEST_CASE("bleu: scores of counts as in SacreBLEU's tests") {
   CHECK(score({{0, 0, 0, 0}, {0, 0, 0, 0}, 0, 0}, floor(0.1)) == 0.0);
   CHECK(score({{0, 0, 0, 0}, {0, 0, 0, 0}, 1, 5}, floor(0.01)) == 0.0);
 
-  // The score line of its README for a system of WMT 17: 32.97 from precisions to one decimal.
+  // The score line in its README for a system of WMT 17: 32.97, from precisions with one decimal.
   const BleuCounts wmt17{{661, 402, 266, 181}, {1000, 1000, 1000, 1000}, 63134, 64399};
   CHECK(std::abs(bleu_from_counts(wmt17).score - 32.97) < 0.05);
   CHECK(std::abs(bleu_from_counts(wmt17).brevity_penalty - 0.980) < 0.0005);
@@ -144,7 +145,7 @@ TEST_CASE("bleu: effective order as in SacreBLEU's tests") {
                             .smoothing_value = 0.01,
                             .effective_order = true};
   const auto score = [&](const std::string& hypothesis, const std::string& reference) {
-    return score_of(hypothesis, reference, options) / 100.0;
+    return sentence_score(hypothesis, reference, options) / 100.0;
   };
   CHECK(std::abs(score("lamp", "one lamp") - 0.3678794411714425) < 1e-8);
   CHECK(std::abs(score("one lamp", "one lamp") - 1.0) < 1e-8);
@@ -162,7 +163,7 @@ TEST_CASE("bleu: a corpus with two references as in SacreBLEU's tests and README
   const auto score = [&](const BleuOptions& options) {
     return corpus_bleu(hypotheses, references, options).score;
   };
-  // test/test_bleu.py; 17 tokens, 14 / 17, 7 / 14, 5 / 11 and 3 / 8 found, exp(1 - 18/17).
+  // test/test_bleu.py: precisions 14/17, 7/14, 5/11 and 3/8, brevity penalty exp(1 - 18/17).
   CHECK(std::abs(score({}) - 48.530827) < 5e-7);
   CHECK(std::abs(score({.smoothing = BleuSmoothing::none}) - 48.530827) < 5e-7);
   CHECK(std::abs(score({.tokenization = BleuTokenization::none}) - 49.1919566) < 5e-8);
@@ -190,25 +191,26 @@ TEST_CASE("bleu: tokenizations and smoothings of one sentence as in SacreBLEU's 
   };
   for (const Case& c : cases) {
     const BleuOptions options{c.tokenization, c.smoothing, c.value, /*effective_order=*/true};
-    const double score = score_of("Bread of rye first will be sold in what one calls ryes weights;",
-                                  "loaves of rye here are weighed in rye weights;", options);
+    const double score =
+        sentence_score("Bread of rye first will be sold in what one calls ryes weights;",
+                       "loaves of rye here are weighed in rye weights;", options);
     CHECK_MESSAGE(std::abs(score - c.score) < 1e-3, score, " is not ", c.score);
   }
-  // Nothing in common: no smoothing gives a score.
+  // Without any match every smoothing scores 0.
   for (const BleuSmoothing smoothing :
        {BleuSmoothing::none, BleuSmoothing::floor, BleuSmoothing::add_k, BleuSmoothing::exp}) {
-    CHECK(score_of("here is a lamp", "good night", {.smoothing = smoothing}) == 0.0);
+    CHECK(sentence_score("here is a lamp", "good night", {.smoothing = smoothing}) == 0.0);
   }
 }
 
 TEST_CASE("bleu: tokenization 13a, rule by rule") {
-  // What SacreBLEU's regular expressions give, applied in order.
+  // The results of SacreBLEU's regular expressions, applied in order.
   const std::vector<std::pair<std::string, std::string>> cases{
       {"", ""},
       {".", "."},
       {"The moth, it seems, is asleep.", "The moth , it seems , is asleep ."},
       {"It isn't a well-known moth's wing", "It isn't a well-known moth's wing"},
-      // Entities, in the order in which they are replaced.
+      // Entities are replaced in a fixed order.
       {"&quot;Light&quot; &amp; dark &lt;b&gt;", "\" Light \" & dark < b >"},
       {"&amp;lt;", "<"},
       {"&lt;amp;", "< amp ;"},
@@ -216,18 +218,18 @@ TEST_CASE("bleu: tokenization 13a, rule by rule") {
       {"a<skipped>b", "ab"},
       {"wing-\nspan\nof 3", "wingspan of 3"},
       {"moth-\n", "moth-"},
-      // Points and commas stay between digits only.
+      // Periods and commas stay attached only between digits.
       {"costs 1,234.56 or .5 or 5. or 3.x", "costs 1,234.56 or . 5 or 5 . or 3 . x"},
       {"1.2.3.", "1.2.3 ."},
       {"a..b ... ,,", "a . . b . . . , ,"},
       {"x.1,y 1.,2", "x . 1 , y 1 . , 2"},
       {"$3.50", "$ 3.50"},
-      // A dash leaves a digit before it, not one after it.
+      // A hyphen is separated from a digit before it, not from one after it.
       {"1914-1918, A-4, 5-", "1914 - 1918 , A-4 , 5 -"},
-      // All other punctuation of ASCII.
+      // All other ASCII punctuation.
       {"!#$%(x)*+/:;<=>?@[y]\\^_`{z|}~\"",
        "! # $ % ( x ) * + / : ; < = > ? @ [ y ] \\ ^ _ ` { z | } ~ \""},
-      // Other letters, and the spaces of Unicode: no-break, thin, ideographic; next line.
+      // Letters outside ASCII, and Unicode's white space: no-break, thin, ideographic; next line.
       {"flügel.über, été", "flügel . über , été"},
       {"a\u00A0b\u2009c\u3000d", "a b c d"},
       {"\x1C"
@@ -237,12 +239,37 @@ TEST_CASE("bleu: tokenization 13a, rule by rule") {
   };
   for (const auto& [sentence, tokens] : cases) CHECK(tokenize_13a(sentence) == tokens);
   CHECK(tokenize_none("  The moth,\u00A0it\tseems. ") == "The moth, it seems.");
-  // No space: the same first byte, zero-width space, euro sign, dash.
+  // Not white space, though the first byte is the same: zero-width space, euro sign, dash.
   CHECK(tokenize_none("a\u200B\u20AC\u2013\u00A1") == "a\u200B\u20AC\u2013\u00A1");
 }
 
-TEST_CASE("bleu: the signature says how the score was made") {
-  // SacreBLEU's README has the first one, with its version.
+TEST_CASE("bleu: no word in common gives 0, though other programs smooth it to 50") {
+  const BleuOptions effective{.effective_order = true};
+  for (const auto& [hypothesis, reference] :
+       {std::pair("yes", "no"), std::pair("", "a b"), std::pair("", "")}) {
+    CAPTURE(hypothesis);
+    CHECK(corpus_bleu({hypothesis}, {{reference}}).score == 0.0);
+    CHECK(sentence_score(hypothesis, reference, effective) == 0.0);
+  }
+}
+
+TEST_CASE("bleu: lengths are those of the whole corpus, not of its first sentence") {
+  const Bleu bleu = corpus_bleu({"a", "b c"}, {{"a", "b c d"}});
+  CHECK(bleu.counts.sys_len == 3);
+  CHECK(bleu.counts.ref_len == 4);
+}
+
+TEST_CASE("bleu: 13a cuts the angle brackets of a model's unknown token, as SacreBLEU does") {
+  CHECK(tokenize_13a("new <UNK>.") == "new < UNK > .");
+  CHECK(tokenize_13a("new <<UNK>>.") == "new < < UNK > > .");
+  // SacreBLEU's score in fairseq's issue 1827, with other words.
+  check_near(sentence_score("one lamp is new <UNK>.", "one lamp is new <<UNK>>.",
+                            {.tokenization = BleuTokenization::v13a}),
+             55.96526475152516, kRounding);
+}
+
+TEST_CASE("bleu: the signature names the settings of the score") {
+  // The first signature is in SacreBLEU's README, with a version.
   CHECK(bleu_signature(2) == "nrefs:2|case:mixed|eff:no|tok:13a|smooth:exp");
   CHECK(bleu_signature(1, {BleuTokenization::none, BleuSmoothing::floor, {}, true}) ==
         "nrefs:1|case:mixed|eff:yes|tok:none|smooth:floor[0.10]");

@@ -116,6 +116,15 @@ TEST_CASE("learn_merges: the same merges as counting all pairs again each time")
   CHECK(learn_merges({}, 3, Spelling("a")).empty());
 }
 
+TEST_CASE("learn_merges: a symbol that two merges make is joined from the left as well") {
+  // 3 4 1 2 1 2 -> 3 4 9 9 -> 9 9 9: the first pair of nines comes into being last.
+  const auto join = [](std::int64_t left, std::int64_t right) -> std::int64_t {
+    return left == 9 && right == 9 ? 10 : left < 9 ? 9 : 11;
+  };
+  const std::vector<Merge> merges = learn_merges({{{3, 4, 1, 2, 1, 2}, 2}}, 9, join);
+  CHECK(equal(merges, {{1, 2, 9}, {3, 4, 9}, {9, 9, 10}, {10, 9, 11}}));
+}
+
 TEST_CASE("MergeTable: the same symbols as searching the word again after every merge") {
   Generator generator(2);
   std::int64_t joined = 0;

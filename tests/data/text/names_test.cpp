@@ -74,7 +74,7 @@ const std::vector<Named>& known_numbers() {
   return known;
 }
 
-// The way back, by other means: a dictionary, and the words that multiply.
+// The inverse, implemented differently: a dictionary, and words that multiply.
 std::int64_t read_german(const std::string& name) {
   if (name.empty()) return 0;
   for (const auto& [word, factor] : {std::pair("tausend", 1000), std::pair("hundert", 100)}) {
@@ -127,15 +127,15 @@ std::chrono::year_month_day day(int d, int m, int y) {
 
 }  // namespace
 
-TEST_CASE("number names: those written out by hand") {
+TEST_CASE("number names: equal to names written out by hand") {
   for (const Named& known : known_numbers()) {
     CHECK(german_number(known.number) == known.german);
     CHECK(english_number(known.number) == known.english);
   }
 }
 
-TEST_CASE("number names: reading a name gives the number, so that no two have the same") {
-  // Everything up to 2,500, then in steps that meet every ending.
+TEST_CASE("number names: a name can be read back, so no two numbers share one") {
+  // Every number up to 2,500, then steps of 199, which reach every ending.
   std::int64_t read = 0;
   for (std::int64_t n = 0; n <= kLargestNamedNumber; n += n < 2500 ? 1 : 199) {
     const std::string german = german_number(n), english = english_number(n);
@@ -146,14 +146,14 @@ TEST_CASE("number names: reading a name gives the number, so that no two have th
   CHECK(read == 2500 + (kLargestNamedNumber - 2500) / 199 + 1);
 }
 
-TEST_CASE("number names: what has no name is refused") {
+TEST_CASE("number names: numbers outside 0 to 999,999 are refused") {
   check_refused([] { german_number(-1); },
                 "[german_number] number: must lie in 0 .. 999999, got -1");
   check_refused([] { english_number(1'000'000); },
                 "[english_number] number: must lie in 0 .. 999999, got 1000000");
 }
 
-TEST_CASE("date names: every day of a month and every month, written out by hand") {
+TEST_CASE("date names: every day of a month and every month as written out by hand") {
   const std::array<std::pair<std::string, std::string>, 31> days{{
       {"erster", "first"},
       {"zweiter", "second"},
@@ -236,7 +236,7 @@ TEST_CASE("date names: years are read in hundreds, in thousands, and with oh") {
   }
 }
 
-TEST_CASE("date names: only days of the calendar, leap years as Gregory's") {
+TEST_CASE("date names: days that the Gregorian calendar does not have are refused") {
   for (const int leap : {1104, 1200, 1600, 1996, 2000, 2096}) {
     CHECK(german_date(day(29, 2, leap)).starts_with("neunundzwanzigster Februar "));
   }

@@ -1,9 +1,6 @@
 #include "data/text/parallel_text.hpp"
 
-#include <filesystem>
-#include <fstream>
 #include <set>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -16,54 +13,9 @@
 
 using namespace normlab;
 
-namespace {
-
-// Two files that are gone when the test ends, however it ends.
-class TwoFiles {
- public:
-  TwoFiles(std::string_view source, std::string_view target) {
-    std::filesystem::create_directory(folder_);
-    std::ofstream(this->source(), std::ios::binary) << source;
-    std::ofstream(this->target(), std::ios::binary) << target;
-  }
-  ~TwoFiles() { std::filesystem::remove_all(folder_); }
-  TwoFiles(const TwoFiles&) = delete;
-  TwoFiles& operator=(const TwoFiles&) = delete;
-
-  std::string source() const { return (folder_ / "text.de").string(); }
-  std::string target() const { return (folder_ / "text.en").string(); }
-  ParallelText read() const { return read_parallel_text(source(), target()); }
-
- private:
-  std::filesystem::path folder_ =
-      std::filesystem::temp_directory_path() /
-      fmt::format("normlab_parallel_text_test_{}", static_cast<const void*>(this));
-};
-
-std::string fault_of(const std::string& source, const std::string& target) {
-  try {
-    read_parallel_text(source, target);
-  } catch (const std::runtime_error& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
-
-void check_fault(std::string_view source, std::string_view target, bool in_target,
-                 const std::string& place_and_fault) {
-  const TwoFiles files(source, target);
-  const std::string expected =
-      "[read_parallel_text] " + (in_target ? files.target() : files.source()) + place_and_fault;
-  const std::string message = fault_of(files.source(), files.target());
-  CHECK_MESSAGE(message.starts_with(expected), message, " should start with ", expected);
-  CHECK_MESSAGE(message.find(". HINT: ") != std::string::npos, message);
-}
-
-}  // namespace
-
 TEST_CASE("number_pairs: different numbers, each with its own translation") {
   Generator generator(3);
-  const ParallelText text = number_pairs(1000, 999, generator);  // so all of them
+  const ParallelText text = number_pairs(1000, 999, generator);  // all there are
   REQUIRE(text.size() == 1000);
   std::set<std::pair<std::string, std::string>> got, expected;
   for (std::size_t i = 0; i < 1000; ++i) got.emplace(text.source[i], text.target[i]);
@@ -86,7 +38,7 @@ TEST_CASE("date_pairs: every day has its own sentence in both languages") {
   std::unordered_set<std::string_view> targets(text.target.begin(), text.target.end());
   CHECK(sources.size() == 30'000);
   CHECK(targets.size() == 30'000);
-  // Days are drawn from the first year to the last one.
+  // Days come from the whole range, the first and the last year included.
   std::int64_t first = 0, last = 0;
   for (const std::string& source : text.source) {
     first += source.ends_with(" elfhundert");
@@ -96,10 +48,11 @@ TEST_CASE("date_pairs: every day has its own sentence in both languages") {
   CHECK(last > 10);
 }
 
-TEST_CASE("number_pairs and date_pairs: more than there are is refused") {
+TEST_CASE("number_pairs and date_pairs: asking for more sentences than there are is refused") {
   Generator generator(0);
-  check_refused([&] { number_pairs(12, 10, generator); },
-                "[number_pairs] count: must lie in 1 .. 11, for so many there are, got 12");
+  check_refused(
+      [&] { number_pairs(12, 10, generator); },
+      "[number_pairs] count: must lie in 1 .. 11, the number of different sentences, got 12");
   check_refused([&] { number_pairs(0, 10, generator); }, "[number_pairs] count: must lie in 1");
   check_refused([&] { number_pairs(1, 1'000'000, generator); },
                 "[number_pairs] largest: must lie in 0 .. 999999, got 1000000");
@@ -107,7 +60,7 @@ TEST_CASE("number_pairs and date_pairs: more than there are is refused") {
                 "[date_pairs] count: must lie in 1 .. 365243");
 }
 
-TEST_CASE("split: no source sentence is on both sides, also where it occurs often") {
+TEST_CASE("split: no source sentence is on both sides, even if it occurs several times") {
   ParallelText text;
   for (int i = 0; i < 300; ++i) {
     text.source.push_back(fmt::format("s{}", i * i % 97));  // 49 different ones
@@ -122,7 +75,7 @@ TEST_CASE("split: no source sentence is on both sides, also where it occurs ofte
   CHECK(test.size() == 10);
   for (const std::string& sentence : test) CHECK_FALSE(train.contains(sentence));
 
-  // Pairs stay together, in the order of the text.
+  // Pairs stay together and in order.
   for (const ParallelText& part : {parts.train, parts.test}) {
     int previous = -1;
     for (std::size_t i = 0; i < part.source.size(); ++i) {
@@ -134,7 +87,7 @@ TEST_CASE("split: no source sentence is on both sides, also where it occurs ofte
   }
 }
 
-TEST_CASE("split: the seed decides, the ends are all and nothing") {
+TEST_CASE("split: depends on the seed; fractions 0 and 1 leave one side empty") {
   Generator generator(0);
   const ParallelText text = number_pairs(100, 500, generator);
   Generator a(7), b(7), c(8), d(0);
@@ -153,52 +106,7 @@ TEST_CASE("split: the seed decides, the ends are all and nothing") {
       "[split] text: must have as many targets as sources, got 2 and 1");
 }
 
-TEST_CASE("read_parallel_text: line ends of every kind, byte order marks, and spaces kept") {
-  const std::vector<std::string> source{"schöner Tag", " zwei  Räume "},
-      target{"nice day", "two\trooms"};
-  for (const auto& [a, b] : {std::pair("schöner Tag\n zwei  Räume \n", "nice day\ntwo\trooms\n"),
-                             std::pair("schöner Tag\n zwei  Räume ", "nice day\r\ntwo\trooms\r\n"),
-                             std::pair("\xEF\xBB\xBFschöner Tag\r\n zwei  Räume ",
-                                       "\xEF\xBB\xBFnice day\r\ntwo\trooms")}) {
-    const ParallelText text = TwoFiles(a, b).read();
-    CHECK(text.source == source);
-    CHECK(text.target == target);
-  }
-}
-
-TEST_CASE("read_parallel_text: every fault is named with its file and line") {
-  const TwoFiles files("a\n", "b\n");
-  const std::string folder = std::filesystem::path(files.source()).parent_path().string();
-  CHECK(fault_of("no/such/text.de", files.target())
-            .starts_with("[read_parallel_text] no/such/text.de: cannot be read. HINT: "));
-  CHECK(fault_of(files.source(), "no/such/text.en")
-            .starts_with("[read_parallel_text] no/such/text.en: cannot be read. HINT: "));
-  CHECK(fault_of(folder, files.target())
-            .starts_with("[read_parallel_text] " + folder + ": cannot be read"));
-
-  check_fault("", "b\n", false, ": the file is empty");
-  check_fault("a\n", "\xEF\xBB\xBF", true, ": the file is empty");
-  check_fault("a\n\nc\n", "a\nb\nc\n", false, ":2: the line is empty");
-  check_fault("a\nb\n", "a\n \t\r\n", true, ":2: the line is empty");
-  check_fault("a\n\n", "a\n", false, ":2: the line is empty");  // one line end too many
-  check_fault("a\nb\n", "good\nna\xEFve\n", true, ":2: byte 3 of the line, 0xef, is not UTF-8");
-  check_fault(
-      "\xFF\xFE"
-      "a\n",
-      "b\n", false, ":1: byte 1 of the line, 0xff, is not UTF-8");  // UTF-16
-}
-
-TEST_CASE("read_parallel_text: files of different lengths are told with both counts") {
-  const TwoFiles files("a\nb\nc\n", "a\nb\nc\nd\ne\n");
-  CHECK(
-      fault_of(files.source(), files.target())
-          .starts_with(fmt::format("[read_parallel_text] {1}:4: the line has no partner, {0} has 3 "
-                                   "lines and {1} has 5. HINT: ",
-                                   files.source(), files.target())));
-  check_fault("a\nb\n", "a\n", false, ":2: the line has no partner");
-}
-
-TEST_CASE("fingerprint: FNV-1a of the lines, sources and targets in turn") {
+TEST_CASE("fingerprint: FNV-1a of the lines, sources and targets alternating") {
   // The first value was computed with another program.
   CHECK(fingerprint({{"eins", "zwei"}, {"one", "two"}}) == 0x907714eb472c50fd);
   CHECK(fingerprint({}) == 0xcbf29ce484222325);
@@ -207,5 +115,5 @@ TEST_CASE("fingerprint: FNV-1a of the lines, sources and targets in turn") {
   };
   CHECK(differs({{"zwei", "eins"}, {"two", "one"}}));  // another order
   CHECK(differs({{"eins", "zwei"}, {"two", "one"}}));
-  CHECK(differs({{"ein", "zwei"}, {"sone", "two"}}));  // the same letters in a row
+  CHECK(differs({{"ein", "zwei"}, {"sone", "two"}}));  // the same letters, cut elsewhere
 }

@@ -21,16 +21,16 @@ namespace {
 using Tokens = std::vector<std::int64_t>;
 using StringPairs = std::vector<std::pair<std::string, std::string>>;
 
-StringPairs merges_of(const Vocabulary& vocabulary) {
+StringPairs saved_merges(const Vocabulary& vocabulary) {
   return nlohmann::json::parse(vocabulary.save()).at("merges").get<StringPairs>();
 }
 
 struct Learned {
   StringPairs merges;
-  std::vector<std::vector<std::string>> words;  // as they are cut in the end
+  std::vector<std::vector<std::string>> words;  // as symbols, after all merges
 };
 
-// Byte pair encoding as it is defined: all pairs are counted anew for every merge.
+// Byte pair encoding as it is defined: all pairs are counted again for every merge.
 Learned learn_plainly(const std::vector<std::string>& sentences, std::size_t merges) {
   std::vector<std::vector<std::string>> words;
   std::set<std::string> characters{" "};
@@ -53,7 +53,7 @@ Learned learn_plainly(const std::vector<std::string>& sentences, std::size_t mer
         ++counts[{number(word[i]), number(word[i + 1])}];
       }
     }
-    // The first of the largest, in the order of the symbols.
+    // The first of the most frequent pairs, in the order of the symbols.
     const auto best = std::ranges::max_element(
         counts, [](const auto& a, const auto& b) { return a.second < b.second; });
     if (best == counts.end() || best->second < 2) break;
@@ -106,33 +106,33 @@ TEST_CASE("Vocabulary: characters are numbered by code point, after the four spe
 }
 
 TEST_CASE("Vocabulary: subwords of a text small enough to do by hand") {
-  // Words " ab" (twice), " abc", " bc". Pairs " a" and "ab" occur three times, and a space is
-  // before a; then " ab" three times; then nothing twice.
+  // Words " ab" (twice), " abc", " bc". The pairs " a" and "ab" occur three times, and the space
+  // comes before a; then " ab" occurs three times; then no pair occurs twice.
   const Vocabulary vocabulary = Vocabulary::subwords({"ab abc", "ab bc"}, 100);
-  CHECK(merges_of(vocabulary) == StringPairs{{" ", "a"}, {" a", "b"}});
+  CHECK(saved_merges(vocabulary) == StringPairs{{" ", "a"}, {" a", "b"}});
   CHECK(vocabulary.size() == 4 + 4 + 2);
   CHECK(vocabulary.encode("ab abc") == Tokens{9, 9, 7});
-  CHECK(vocabulary.encode("cab") == Tokens{4, 7, 5, 6});  // not at a word's start
+  CHECK(vocabulary.encode("cab") == Tokens{4, 7, 5, 6});  // not at the start of a word
   CHECK(vocabulary.token(9) == " ab");
   CHECK(vocabulary.decode({9, 9, 7}) == "ab abc");
-  CHECK(vocabulary.decode({6, 9, 7}) == "b abc");  // a model may leave the first mark out
+  CHECK(vocabulary.decode({6, 9, 7}) == "b abc");  // a model may leave out the first space
 
-  CHECK(merges_of(Vocabulary::subwords({"ab abc", "ab bc"}, 1)) == StringPairs{{" ", "a"}});
+  CHECK(saved_merges(Vocabulary::subwords({"ab abc", "ab bc"}, 1)) == StringPairs{{" ", "a"}});
   CHECK(Vocabulary::subwords({"ab"}, 0).encode("b a") == Tokens{4, 6, 4, 5});
 }
 
-TEST_CASE("Vocabulary: merges learned with kept counts are those of counting anew") {
+TEST_CASE("Vocabulary: subwords are those of the plain definition of byte pair encoding") {
   Generator generator(1);
   for (int text = 0; text < 40; ++text) {
-    // Few letters, so that there are runs such as aaa.
+    // Few letters, to get runs such as aaa.
     const std::vector<std::string> sentences =
         random_sentences(generator, text % 2 ? "aab " : "abc ");
     const Learned expected = learn_plainly(sentences, 40);
     REQUIRE(expected.merges.size() > 5);
     const Vocabulary vocabulary = Vocabulary::subwords(sentences, 40);
-    CHECK(merges_of(vocabulary) == expected.merges);
+    CHECK(saved_merges(vocabulary) == expected.merges);
 
-    // Each sentence is cut as its words were in the end of the learning.
+    // Each sentence is cut like its words at the end of learning.
     std::vector<std::string> cut, expected_cut;
     for (const std::string& sentence : sentences) {
       check_round_trip(vocabulary, sentence);
@@ -147,7 +147,7 @@ TEST_CASE("Vocabulary: merges learned with kept counts are those of counting ane
   }
 }
 
-TEST_CASE("Vocabulary: subwords shorten number names, and give every space back") {
+TEST_CASE("Vocabulary: subwords shorten number names and keep every space") {
   Generator generator(0);
   const ParallelText text = number_pairs(300, 99'999, generator);
   const Vocabulary vocabulary = Vocabulary::subwords(text.target, 60);
@@ -165,11 +165,12 @@ TEST_CASE("Vocabulary: subwords shorten number names, and give every space back"
   }
 }
 
-TEST_CASE("Vocabulary: what it does not know becomes unknown, and special tokens are not spelled") {
+TEST_CASE(
+    "Vocabulary: unknown characters become unknown, and special tokens are left out of text") {
   const Vocabulary letters = Vocabulary::characters({"abc"});
   CHECK(letters.encode("aZäc") == Tokens{4, 3, 3, 6});
   CHECK(letters.decode({1, 4, 3, 6, 2, 0, 0}) == "a\uFFFDc");
-  // The text may spell a special token's name.
+  // Text may contain the name of a special token.
   const std::string name = "<pad>";
   const Vocabulary subwords = Vocabulary::subwords({name, name, "-" + name, "-" + name}, 20);
   check_round_trip(subwords, name);
@@ -185,7 +186,7 @@ TEST_CASE("Vocabulary: what it does not know becomes unknown, and special tokens
                 "[Vocabulary::subwords] merges: must not");
 }
 
-TEST_CASE("Vocabulary: saved and loaded, it gives the same numbers") {
+TEST_CASE("Vocabulary: after saving and loading, encodes to the same numbers") {
   Generator generator(2);
   const ParallelText text = date_pairs(100, generator);
   for (const Vocabulary& vocabulary :
@@ -200,22 +201,57 @@ TEST_CASE("Vocabulary: saved and loaded, it gives the same numbers") {
   }
 }
 
-TEST_CASE("Vocabulary: a text that is no saved vocabulary is refused, and says what is wrong") {
+TEST_CASE("Vocabulary: the error for JSON that is not a saved vocabulary names the fault") {
   const auto refused = [](const std::string& json, const std::string& fault) {
     check_refused([&] { Vocabulary::load(json); }, "[Vocabulary::load] " + fault);
   };
-  refused("{", "json: must be JSON, got ");
-  refused("[]", "unit: must be there");
-  refused(R"({"unit":"word"})", "unit: must be character or subword, got \"word\"");
-  refused(R"({"unit":"subword"})", "characters: must be there");
-  refused(R"({"unit":"subword","characters":[1]})", "characters: must be an array of strings");
-  refused(R"({"unit":"subword","characters":["ab"]})", "characters: must be different single");
-  refused(R"({"unit":"subword","characters":["a","a"]})", "characters: must be different single");
-  refused(R"({"unit":"subword","characters":["a"]})", "merges: must be there");
-  refused(R"({"unit":"subword","characters":["a"],"merges":3})", "merges: must be");
-  refused(R"({"unit":"subword","characters":["a"],"merges":[["a"]]})", "merges: must be pairs");
-  refused(R"({"unit":"subword","characters":["a"],"merges":[["a","b"]]})",
-          "merges: must join tokens made before, got b");
+  refused("{", "json: must be a saved vocabulary, got text that is not JSON from byte 2 on");
+  refused("[]", "json: must be a saved vocabulary, got text that is not an object");
+  refused("{}", "json: must be a saved vocabulary, got text that has no \"unit\"");
+  refused(R"({"unit":"word","characters":[],"merges":[]})",
+          "unit: must be character or subword, got \"word\"");
+  refused(R"({"unit":"subword","characters":[1],"merges":[]})",
+          "characters: must be an array of strings");
+  refused(R"({"unit":"subword","characters":["ab"],"merges":[]})",
+          "characters: must be different single");
+  refused(R"({"unit":"subword","characters":["a","a"],"merges":[]})",
+          "characters: must be different single");
+  refused(R"({"unit":"subword","characters":[" "],"merges":3})", "merges: must be");
+  refused(R"({"unit":"subword","characters":[" "],"merges":[[" "]]})", "merges: must be pairs");
+  refused(R"({"unit":"subword","characters":[" "],"merges":[[" ","b"]]})",
+          "merges: must join tokens that are defined before, got \"b\"");
   refused(R"({"unit":"character","characters":["a"],"merges":[["a","a"]]})",
           "merges: must be empty where the unit is character");
+}
+
+TEST_CASE("Vocabulary: subwords without the space that begins every word are refused") {
+  check_refused(
+      [] { Vocabulary::load(R"({"unit":"subword","characters":["a"],"merges":[["a","a"]]})"); },
+      "[Vocabulary::load] characters: must contain the space, which begins every word, where the "
+      "unit is subword, got 1 characters without it");
+  CHECK(Vocabulary::load(R"({"unit":"character","characters":["a"],"merges":[]})").size() == 5);
+}
+
+TEST_CASE("Vocabulary: a key that is unknown or there twice is refused") {
+  check_refused(
+      [] {
+        Vocabulary::load(R"({"unit":"subword","unit":"character","characters":[],"merges":[]})");
+      },
+      "[Vocabulary::load] json: must be a saved vocabulary, got text that has the key \"unit\" "
+      "twice");
+  check_refused(
+      [] { Vocabulary::load(R"({"unit":"character","characters":[],"merges":[],"eps":1})"); },
+      "[Vocabulary::load] json: must be a saved vocabulary, got text that has the unknown key "
+      "\"eps\"");
+}
+
+TEST_CASE("Vocabulary: JSON nested 200,000 deep is refused instead of overflowing the stack") {
+  const std::string open(200'000, '['), close(200'000, ']');
+  for (const std::string& json :
+       {open, open + close, R"({"unit":)" + open + close + "}",
+        R"({"unit":"subword","characters":[" "],"merges":)" + open + close + "}"}) {
+    check_refused([&] { Vocabulary::load(json); },
+                  "[Vocabulary::load] json: must be a saved vocabulary, got text that is nested "
+                  "more than 3 levels deep");
+  }
 }

@@ -143,6 +143,7 @@ TEST_CASE("beam_search: the length penalty is that of Wu et al., and decides for
   CHECK(length_penalty(1, 0.7) == 1.0);
   CHECK(std::abs(length_penalty(7, 1.0) - 2.0) <= 1e-15);
   CHECK(length_penalty(30, 0.0) == 1.0);
+  CHECK(std::abs(length_penalty(3, 0.6) - 1.18840) <= 5e-6);  // two words and the end token
   // End at once with 0.5, or after a 3 with 0.5 * 0.8.
   const Tensor table = logs(Tensor({4, 4}, {0, 0, 1, 0,      //
                                             0, 0, 0.5, 0.5,  //
