@@ -1,3 +1,4 @@
+// Tested by tests/experiments/lab/runs/grid_threads_test.cpp.
 #pragma once
 
 #include <functional>
