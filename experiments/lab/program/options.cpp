@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <limits>
 #include <sstream>
+#include <string_view>
 #include <system_error>
 
 #include <CLI/CLI.hpp>
@@ -94,10 +95,17 @@ std::string allowed_text(const AtLeast& allowed) {
   return fmt::format("a number of at least {}", allowed.low);
 }
 std::string allowed_text(const OneOf& allowed) {
-  return fmt::format("{}", fmt::join(allowed.names, ", "));
+  return fmt::format("one of {}", fmt::join(allowed.names, ", "));
+}
+std::string allowed_in_list(const OneOf& allowed) {
+  return fmt::format("one or more of {}", fmt::join(allowed.names, ", "));
 }
 std::string allowed_text(const AnySeed&) { return "a whole number below 2^64"; }
 std::string allowed_text(const AnyText&) { return "text"; }
+template <typename Allowed>
+std::string allowed_in_list(const Allowed& allowed) {
+  return allowed_text(allowed) + ", one or more";
+}
 
 std::vector<std::string> names_of(const OneOf& allowed) { return allowed.names; }
 template <typename Allowed>
@@ -152,7 +160,10 @@ std::filesystem::path canonical(const std::string& path) {
 
 Options::Options(const std::string& program, const std::string& description,
                  const std::string& footer)
-    : program_(program), parser_(new Parser{CLI::App(description, program)}) {
+    : program_(program),
+      description_(description),
+      footer_(footer),
+      parser_(new Parser{CLI::App(description, program)}) {
   parser_->app.set_version_flag("--version", std::string("normlab ") + NORMLAB_VERSION);
   parser_->app.footer(footer);
 }
@@ -162,6 +173,7 @@ Options::~Options() = default;
 void Options::add_parsed(Option option, bool list, std::function<void()> start, ReadOne read_one,
                          std::vector<std::string> names) {
   // The names of a choice stand in the help; a range does in the message of an error.
+  const std::string help = names.empty() ? option.help : option.help + ", " + option.allowed;
   CLI::Option* parsed = parser_->app.add_option_function<std::vector<std::string>>(
       option.flag,
       [start, read_one, names, flag = option.flag](const std::vector<std::string>& texts) {
@@ -174,7 +186,7 @@ void Options::add_parsed(Option option, bool list, std::function<void()> start, 
                                 did_you_mean(text, names)));
         }
       },
-      help_lines(option.help));
+      help_lines(help));
   parsed->default_str(option.initial)->type_name("");
   if (list) {
     parsed->expected(1, std::numeric_limits<int>::max() / 2);
@@ -203,7 +215,7 @@ void Options::add_list(const std::string& flag, std::vector<T>& values, const Al
   std::string initial = cell_text(now(), {"", "", "g"});
   initial.erase(std::remove(initial.begin(), initial.end(), ','), initial.end());
   add_parsed(
-      {flag, key_of(flag), help, allowed_text(allowed) + ", one or more", initial, now}, true,
+      {flag, key_of(flag), help, allowed_in_list(allowed), initial, now}, true,
       [&values] { values.clear(); },
       [&values, allowed](const std::string& text) {
         return read(text, allowed, values.emplace_back());
@@ -233,24 +245,22 @@ Options& Options::add(const std::string& flag, std::vector<double>& values, AtLe
 }
 Options& Options::add(const std::string& flag, std::string& value, OneOf allowed,
                       const std::string& help) {
-  add_value(flag, value, allowed, fmt::format("{}, one of {}", help, allowed_text(allowed)));
+  add_value(flag, value, allowed, help);
   return *this;
 }
 Options& Options::add(const std::string& flag, std::vector<std::string>& values, OneOf allowed,
                       const std::string& help) {
-  add_list(flag, values, allowed,
-           fmt::format("{}, one or more of {}", help, allowed_text(allowed)));
+  add_list(flag, values, allowed, help);
   return *this;
 }
 Options& Options::add(const std::string& flag, Placement& value, OneOf allowed,
                       const std::string& help) {
-  add_value(flag, value, allowed, fmt::format("{}, one of {}", help, allowed_text(allowed)));
+  add_value(flag, value, allowed, help);
   return *this;
 }
 Options& Options::add(const std::string& flag, std::vector<Placement>& values, OneOf allowed,
                       const std::string& help) {
-  add_list(flag, values, allowed,
-           fmt::format("{}, one or more of {}", help, allowed_text(allowed)));
+  add_list(flag, values, allowed, help);
   return *this;
 }
 Options& Options::add(const std::string& flag, std::uint64_t& value, AnySeed allowed,
@@ -363,6 +373,10 @@ std::string Options::unknown_argument() const {
 }
 
 bool Options::parse(int argc, const char* const* argv, std::string& answer) {
+  if (argc == 2 && std::string_view(argv[1]) == "--reference") {
+    answer = reference();
+    return false;
+  }
   try {
     parser_->app.parse(argc, argv);
     return true;

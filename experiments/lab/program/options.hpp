@@ -84,7 +84,11 @@ class Options {
   // std::runtime_error if one that will be written cannot be.
   void check_files() const;
 
-  // False if --help or --version was asked for; `answer` is then their text. Throws UsageError.
+  // The page docs/reference/<program>.md, made by `<program> --reference`; see docs/reference.
+  std::string reference() const;
+
+  // False if --help, --version or --reference was asked for; `answer` is then their text. Throws
+  // UsageError.
   bool parse(int argc, const char* const* argv, std::string& answer);
 
  private:
@@ -102,7 +106,7 @@ class Options {
                   std::vector<std::string> names = {});
   std::string unknown_argument() const;
 
-  std::string program_;
+  std::string program_, description_, footer_;
   std::unique_ptr<Parser> parser_;
   std::vector<Option> options_;
   std::vector<FileOption> files_;

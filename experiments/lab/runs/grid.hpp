@@ -1,4 +1,3 @@
-// Tested by tests/experiments/lab/runs/grid_threads_test.cpp.
 #pragma once
 
 #include <functional>
