@@ -40,6 +40,7 @@ dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}
 :root{color-scheme:light;--paper:#fff;--ink:#000;--soft:#444;--line:#bbb;--box:#fff}
 body{max-width:none;padding:0;font-size:.85rem}
 .scroll{overflow:visible}
+.figures{grid-template-columns:1fr 1fr;gap:.6rem}
 pre{white-space:pre-wrap}
 h2,h3,h4,caption{break-after:avoid}
 figure,tr,.notice{break-inside:avoid}
