@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <limits>
 #include <sstream>
+#include <string_view>
 #include <system_error>
 
 #include <CLI/CLI.hpp>
@@ -16,6 +17,7 @@
 
 #include "core/atomic_file.hpp"
 #include "core/check.hpp"
+#include "experiments/lab/program/did_you_mean.hpp"
 #include "experiments/lab/program/usage_error.hpp"
 
 namespace normlab::lab {
@@ -93,10 +95,23 @@ std::string allowed_text(const AtLeast& allowed) {
   return fmt::format("a number of at least {}", allowed.low);
 }
 std::string allowed_text(const OneOf& allowed) {
-  return fmt::format("{}", fmt::join(allowed.names, ", "));
+  return fmt::format("one of {}", fmt::join(allowed.names, ", "));
+}
+std::string allowed_in_list(const OneOf& allowed) {
+  return fmt::format("one or more of {}", fmt::join(allowed.names, ", "));
 }
 std::string allowed_text(const AnySeed&) { return "a whole number below 2^64"; }
 std::string allowed_text(const AnyText&) { return "text"; }
+template <typename Allowed>
+std::string allowed_in_list(const Allowed& allowed) {
+  return allowed_text(allowed) + ", one or more";
+}
+
+std::vector<std::string> names_of(const OneOf& allowed) { return allowed.names; }
+template <typename Allowed>
+std::vector<std::string> names_of(const Allowed&) {
+  return {};
+}
 
 Cell cell_of(const Placement& placement) { return name(placement); }
 Cell cell_of(const std::vector<Placement>& placements) {
@@ -145,27 +160,33 @@ std::filesystem::path canonical(const std::string& path) {
 
 Options::Options(const std::string& program, const std::string& description,
                  const std::string& footer)
-    : program_(program), parser_(new Parser{CLI::App(description, program)}) {
+    : program_(program),
+      description_(description),
+      footer_(footer),
+      parser_(new Parser{CLI::App(description, program)}) {
   parser_->app.set_version_flag("--version", std::string("normlab ") + NORMLAB_VERSION);
   parser_->app.footer(footer);
 }
 
 Options::~Options() = default;
 
-void Options::add_parsed(Option option, bool list, std::function<void()> start, ReadOne read_one) {
+void Options::add_parsed(Option option, bool list, std::function<void()> start, ReadOne read_one,
+                         std::vector<std::string> names) {
   // The names of a choice stand in the help; a range does in the message of an error.
+  const std::string help = names.empty() ? option.help : option.help + ", " + option.allowed;
   CLI::Option* parsed = parser_->app.add_option_function<std::vector<std::string>>(
       option.flag,
-      [start, read_one, flag = option.flag](const std::vector<std::string>& texts) {
+      [start, read_one, names, flag = option.flag](const std::vector<std::string>& texts) {
         start();
         for (const std::string& text : texts) {
           const std::string problem = read_one(text);
           if (problem.empty()) continue;
           throw CLI::ValidationError(
-              flag, fmt::format("{}, got {}", problem, text.empty() ? "nothing" : text));
+              flag, fmt::format("{}, got {}{}", problem, text.empty() ? "nothing" : text,
+                                did_you_mean(text, names)));
         }
       },
-      help_lines(option.help));
+      help_lines(help));
   parsed->default_str(option.initial)->type_name("");
   if (list) {
     parsed->expected(1, std::numeric_limits<int>::max() / 2);
@@ -183,7 +204,8 @@ void Options::add_value(const std::string& flag, T& value, const Allowed& allowe
   add_parsed(
       {flag, key_of(flag), help, allowed_text(allowed), cell_text(now(), {"", "", "g"}), now},
       false, [] {},
-      [&value, allowed](const std::string& text) { return read(text, allowed, value); });
+      [&value, allowed](const std::string& text) { return read(text, allowed, value); },
+      names_of(allowed));
 }
 
 template <typename T, typename Allowed>
@@ -193,72 +215,72 @@ void Options::add_list(const std::string& flag, std::vector<T>& values, const Al
   std::string initial = cell_text(now(), {"", "", "g"});
   initial.erase(std::remove(initial.begin(), initial.end(), ','), initial.end());
   add_parsed(
-      {flag, key_of(flag), help, allowed_text(allowed) + ", one or more", initial, now}, true,
+      {flag, key_of(flag), help, allowed_in_list(allowed), initial, now}, true,
       [&values] { values.clear(); },
       [&values, allowed](const std::string& text) {
         return read(text, allowed, values.emplace_back());
-      });
+      },
+      names_of(allowed));
 }
 
 Options& Options::add(const std::string& flag, std::int64_t& value, Whole allowed,
-                  const std::string& help) {
+                      const std::string& help) {
   add_value(flag, value, allowed, help);
   return *this;
 }
 Options& Options::add(const std::string& flag, std::vector<std::int64_t>& values, Whole allowed,
-                  const std::string& help) {
+                      const std::string& help) {
   add_list(flag, values, allowed, help);
   return *this;
 }
 Options& Options::add(const std::string& flag, double& value, AtLeast allowed,
-                  const std::string& help) {
+                      const std::string& help) {
   add_value(flag, value, allowed, help);
   return *this;
 }
 Options& Options::add(const std::string& flag, std::vector<double>& values, AtLeast allowed,
-                  const std::string& help) {
+                      const std::string& help) {
   add_list(flag, values, allowed, help);
   return *this;
 }
 Options& Options::add(const std::string& flag, std::string& value, OneOf allowed,
-                  const std::string& help) {
-  add_value(flag, value, allowed, fmt::format("{}, one of {}", help, allowed_text(allowed)));
+                      const std::string& help) {
+  add_value(flag, value, allowed, help);
   return *this;
 }
 Options& Options::add(const std::string& flag, std::vector<std::string>& values, OneOf allowed,
-                  const std::string& help) {
-  add_list(flag, values, allowed,
-           fmt::format("{}, one or more of {}", help, allowed_text(allowed)));
+                      const std::string& help) {
+  add_list(flag, values, allowed, help);
   return *this;
 }
 Options& Options::add(const std::string& flag, Placement& value, OneOf allowed,
-                  const std::string& help) {
-  add_value(flag, value, allowed, fmt::format("{}, one of {}", help, allowed_text(allowed)));
+                      const std::string& help) {
+  add_value(flag, value, allowed, help);
   return *this;
 }
 Options& Options::add(const std::string& flag, std::vector<Placement>& values, OneOf allowed,
-                  const std::string& help) {
-  add_list(flag, values, allowed,
-           fmt::format("{}, one or more of {}", help, allowed_text(allowed)));
+                      const std::string& help) {
+  add_list(flag, values, allowed, help);
   return *this;
 }
 Options& Options::add(const std::string& flag, std::uint64_t& value, AnySeed allowed,
-                  const std::string& help) {
+                      const std::string& help) {
   add_value(flag, value, allowed, help);
   return *this;
 }
 Options& Options::add(const std::string& flag, std::vector<std::uint64_t>& values, AnySeed allowed,
-                  const std::string& help) {
+                      const std::string& help) {
   add_list(flag, values, allowed, help);
   return *this;
 }
 Options& Options::add(const std::string& flag, std::vector<std::string>& values, AnyText allowed,
-                  const std::string& help) {
+                      const std::string& help) {
   add_list(flag, values, allowed, help);
   return *this;
 }
 
-Options& Options::add(const std::string& flag, std::string& path, File file, const std::string& help) {
+Options& Options::add(const std::string& flag, std::string& path, File file,
+                      const std::string& help) {
   add_parsed(
       {flag, key_of(flag), help, "a path", "", nullptr}, false, [] {},
       [&path](const std::string& text) {
@@ -337,7 +359,24 @@ void Options::check_files() const {
   }
 }
 
+// An option that there is not takes its values along: it is the one to name.
+std::string Options::unknown_argument() const {
+  const std::vector<std::string> unknown = parser_->app.remaining();
+  const auto flag = std::find_if(unknown.begin(), unknown.end(),
+                                 [](const std::string& text) { return text.starts_with('-'); });
+  const std::string name =
+      flag == unknown.end() ? unknown.front() : flag->substr(0, flag->find('='));
+  std::vector<std::string> flags{"--help", "--version"};
+  for (const Option& option : options_) flags.push_back(option.flag);
+  return fmt::format("The following argument was not expected: {}{}", name,
+                     did_you_mean(name, flags));
+}
+
 bool Options::parse(int argc, const char* const* argv, std::string& answer) {
+  if (argc == 2 && std::string_view(argv[1]) == "--reference") {
+    answer = reference();
+    return false;
+  }
   try {
     parser_->app.parse(argc, argv);
     return true;
@@ -355,6 +394,8 @@ bool Options::parse(int argc, const char* const* argv, std::string& answer) {
                       : says("received") || says("At Most") ? option + ": must be given once"
                                                             : text) +
                      " (see --help)");
+  } catch (const CLI::ExtrasError&) {
+    throw UsageError(unknown_argument() + " (see --help)");
   } catch (const CLI::ParseError& error) {
     throw UsageError(fmt::format("{} (see --help)", error.what()));
   }

@@ -46,23 +46,25 @@ class Options {
   Options(const std::string& program, const std::string& description, const std::string& footer);
   ~Options();
 
-  Options& add(const std::string& flag, std::int64_t& value, Whole allowed, const std::string& help);
+  Options& add(const std::string& flag, std::int64_t& value, Whole allowed,
+               const std::string& help);
   Options& add(const std::string& flag, std::vector<std::int64_t>& values, Whole allowed,
-           const std::string& help);
+               const std::string& help);
   Options& add(const std::string& flag, double& value, AtLeast allowed, const std::string& help);
   Options& add(const std::string& flag, std::vector<double>& values, AtLeast allowed,
-           const std::string& help);
+               const std::string& help);
   Options& add(const std::string& flag, std::string& value, OneOf allowed, const std::string& help);
   Options& add(const std::string& flag, std::vector<std::string>& values, OneOf allowed,
-           const std::string& help);
+               const std::string& help);
   Options& add(const std::string& flag, Placement& value, OneOf allowed, const std::string& help);
   Options& add(const std::string& flag, std::vector<Placement>& values, OneOf allowed,
-           const std::string& help);
-  Options& add(const std::string& flag, std::uint64_t& value, AnySeed allowed, const std::string& help);
+               const std::string& help);
+  Options& add(const std::string& flag, std::uint64_t& value, AnySeed allowed,
+               const std::string& help);
   Options& add(const std::string& flag, std::vector<std::uint64_t>& values, AnySeed allowed,
-           const std::string& help);
+               const std::string& help);
   Options& add(const std::string& flag, std::vector<std::string>& values, AnyText allowed,
-           const std::string& help);
+               const std::string& help);
   // Not part of the configuration: where files are, and what is printed.
   Options& add(const std::string& flag, std::string& path, File file, const std::string& help);
   Options& add(const std::string& flag, bool& value, const std::string& help);
@@ -82,7 +84,11 @@ class Options {
   // std::runtime_error if one that will be written cannot be.
   void check_files() const;
 
-  // False if --help or --version was asked for; `answer` is then their text. Throws UsageError.
+  // The page docs/reference/<program>.md, made by `<program> --reference`; see docs/reference.
+  std::string reference() const;
+
+  // False if --help, --version or --reference was asked for; `answer` is then their text. Throws
+  // UsageError.
   bool parse(int argc, const char* const* argv, std::string& answer);
 
  private:
@@ -96,9 +102,11 @@ class Options {
   template <typename T, typename Allowed>
   void add_list(const std::string& flag, std::vector<T>& values, const Allowed& allowed,
                 const std::string& help);
-  void add_parsed(Option option, bool list, std::function<void()> start, ReadOne read);
+  void add_parsed(Option option, bool list, std::function<void()> start, ReadOne read,
+                  std::vector<std::string> names = {});
+  std::string unknown_argument() const;
 
-  std::string program_;
+  std::string program_, description_, footer_;
   std::unique_ptr<Parser> parser_;
   std::vector<Option> options_;
   std::vector<FileOption> files_;

@@ -46,7 +46,7 @@ struct Figure {
   std::string caption;
 };
 
-// A grid of numbers, coloured from `low` to `high` in nine steps of one hue. Drawn without gnuplot.
+// A grid of numbers, coloured from `low` to `high` in nine steps of one hue.
 struct HeatMap {
   struct Cell {
     double value = std::numeric_limits<double>::quiet_NaN();  // without a colour if not finite
@@ -63,7 +63,7 @@ struct HeatMap {
 };
 
 // Small plots with the same axes and one key. Series of one name look the same wherever they are,
-// in several plots or several times in one (seeds). On a narrow page plots stand below each other.
+// in several plots or several times in one (seeds).
 struct Panel {
   struct Plot {
     std::string title;

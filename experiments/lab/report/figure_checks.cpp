@@ -74,10 +74,4 @@ void check_figure(const HeatMap& map) {
   }
 }
 
-void check_drawn(const std::string& name, const std::string& problem) {
-  if (problem.empty()) return;
-  fail_file("report", "figure " + name, "cannot be drawn: " + problem,
-            "apt-get install gnuplot-nox");
-}
-
 }  // namespace normlab

@@ -2,11 +2,14 @@
 // Tested by tests/experiments/lab/report/figure_test.cpp.
 #include "experiments/lab/report/figure_svg.hpp"
 
-#include <charconv>
+#include <array>
+#include <cstdio>
+#include <map>
 #include <string_view>
 
 #include <fmt/format.h>
 
+#include "core/check.hpp"
 #include "experiments/lab/report/figure_colors.hpp"
 
 namespace normlab {
@@ -19,29 +22,49 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
   }
 }
 
-// "#0072B2" as gnuplot writes it: "rgb(  0, 114, 178)".
-std::string as_rgb(std::string_view hex) {
-  int parts[3];
-  for (std::size_t i = 0; i < 3; ++i) {
-    const char* first = hex.data() + 1 + 2 * i;
-    std::from_chars(first, first + 2, parts[i], 16);
-  }
-  return fmt::format("rgb({:3}, {:3}, {:3})", parts[0], parts[1], parts[2]);
+using ColorKey = std::array<int, 3>;
+
+ColorKey key_of(const Rgb& color) { return {color.red, color.green, color.blue}; }
+ColorKey key_of(const std::string& hex) {
+  return {std::stoi(hex.substr(1, 2), nullptr, 16), std::stoi(hex.substr(3, 2), nullptr, 16),
+          std::stoi(hex.substr(5, 2), nullptr, 16)};
 }
 
-// A class overrides the colour that stands there, which stays for viewers without style sheets.
+// The classes of the colours in a light drawing.
+const std::map<ColorKey, std::string>& color_classes() {
+  static const std::map<ColorKey, std::string> classes = [] {
+    std::map<ColorKey, std::string> made;
+    for (std::size_t i = 0; i < kSeriesPalette.size(); ++i) {
+      made[key_of(std::string(kSeriesPalette[i].light))] = fmt::format("series{}", i + 1);
+    }
+    for (int step = 0; step < kHeatSteps; ++step) {
+      const Rgb color = kLightHeat.at(step);
+      made[key_of(color)] = fmt::format("heat{}", step + 1);
+      made[key_of(text_color_on(color, step))] = fmt::format("heat{}-text", step + 1);
+    }
+    return made;
+  }();
+  return classes;
+}
+
+// A class overrides the colour that stands there, such as stroke='rgb(  0, 114, 178)', which stays
+// for viewers without style sheets.
 void add_color_class(std::string& tag) {
-  for (std::size_t i = 0; i < kSeriesPalette.size(); ++i) {
-    const std::string color = "'" + as_rgb(kSeriesPalette[i].light) + "'";
-    const std::size_t at = tag.find(color);
-    if (at == std::string::npos) continue;
-    const std::string_view before = std::string_view(tag).substr(0, at);
-    const char* what = before.ends_with("stroke=")  ? "line"
-                       : before.ends_with("color=") ? "mark"
-                                                    : "area";
-    tag.insert(at + color.size(), fmt::format(" class='series{}-{}'", i + 1, what));
+  const std::size_t at = tag.find("rgb(");
+  ColorKey color;
+  if (at == std::string::npos ||
+      std::sscanf(tag.c_str() + at, "rgb(%d,%d,%d)", &color[0], &color[1], &color[2]) != 3) {
     return;
   }
+  const auto found = color_classes().find(color);
+  if (found == color_classes().end()) return;
+  const std::string_view before = std::string_view(tag).substr(0, at - 1);
+  const bool series = found->second.starts_with("series");
+  const char* what = !series                       ? ""
+                     : before.ends_with("stroke=") ? "-line"
+                     : before.ends_with("color=")  ? "-mark"
+                                                   : "-area";
+  tag.insert(tag.find(')', at) + 2, fmt::format(" class='{}{}'", found->second, what));
 }
 
 std::string restyled(std::string tag, const std::string& name) {
@@ -125,54 +148,82 @@ std::string escape_markup(const std::string& text) {
 
 std::string figure_style() {
   std::string light, dark;
+  const auto series = [](std::size_t i, const char* color) {
+    return fmt::format(
+        ".series{0}-line{{stroke:{1}}}.series{0}-mark{{color:{1}}}.series{0}-area{{fill:{1}}}\n",
+        i + 1, color);
+  };
+  const auto css = [](const Rgb& color) {
+    return fmt::format("#{:02x}{:02x}{:02x}", color.red, color.green, color.blue);
+  };
+  const auto heat = [&](int step, const HeatRamp& ramp) {
+    const Rgb color = ramp.at(step);
+    return fmt::format(".heat{0}{{fill:{1}}}.heat{0}-text{{fill:{2}}}\n", step + 1, css(color),
+                       css(text_color_on(color, step)));
+  };
   for (std::size_t i = 0; i < kSeriesPalette.size(); ++i) {
-    const auto rules = [&](const char* color) {
-      return fmt::format(
-          ".series{0}-line{{stroke:{1}}}.series{0}-mark{{color:{1}}}.series{0}-area{{fill:{1}}}\n",
-          i + 1, color);
-    };
-    light += rules(kSeriesPalette[i].light);
-    dark += rules(kSeriesPalette[i].dark);
+    light += series(i, kSeriesPalette[i].light);
+    dark += series(i, kSeriesPalette[i].dark);
+  }
+  for (int step = 0; step < kHeatSteps; ++step) {
+    light += heat(step, kLightHeat);
+    dark += heat(step, kDarkHeat);
   }
   return light + "@media (prefers-color-scheme:dark){\n" + dark + "}\n";
 }
 
-DrawnFigure gnuplot_drawing(const std::string& script, const std::string& ids,
-                            const Plotter& plotter) {
-  const PlotterOutput output = run_gnuplot(plotter, script);
-  if (!output.problem.empty()) return {"", output.problem};
-  const std::string drawing = drawing_of(output.text, ids);
-  return {drawing, drawing.empty() ? "gnuplot wrote no SVG" : ""};
-}
+namespace {
 
-std::string svg_element(const SvgParts& parts, SvgFor use) {
+template <typename AnyFigure>
+std::string svg_element(const AnyFigure& figure, const std::string& drawing, SvgFor use) {
   const bool file = use == SvgFor::file;
+  const FigureSize size = size_of(figure);
   return fmt::format(
       "<svg{} class=\"plot\" viewBox=\"0 0 {} {}\" role=\"img\" "
       "aria-labelledby=\"{}-title {}-desc\">\n"
       "<title id=\"{}-title\">{}</title>\n<desc id=\"{}-desc\">{}</desc>\n{}{}</svg>",
-      file ? " xmlns=\"http://www.w3.org/2000/svg\"" : "", parts.size.width, parts.size.height,
-      parts.name, parts.name, parts.name, escape_markup(parts.title), parts.name,
-      escape_markup(parts.alt), file ? "<style>\n" + file_style(parts.style) + "</style>\n" : "",
-      parts.drawing);
+      file ? " xmlns=\"http://www.w3.org/2000/svg\"" : "", size.width, size.height, figure.name,
+      figure.name, figure.name, escape_markup(figure.title), figure.name, escape_markup(figure.alt),
+      file ? "<style>\n" + file_style(figure_style()) + "</style>\n" : "", drawing);
 }
 
-DrawnFigure draw(const Figure& figure, const Plotter& plotter, SvgFor use) {
+template <typename AnyFigure>
+DrawnFigure drawn(const AnyFigure& figure, const Plotter& plotter, SvgFor use) {
   check_figure(figure);
   const std::string script = gnuplot_script(figure);
   if (script.empty()) return {"", "it has no finite number to draw"};
-  const DrawnFigure drawing = gnuplot_drawing(script, figure.name, plotter);
-  if (!drawing.problem.empty()) return drawing;
-  return {svg_element(
-              {figure.name, figure.title, figure.alt, size_of(figure), figure_style(), drawing.svg},
-              use),
-          ""};
+  const PlotterOutput output = run_gnuplot(plotter, script);
+  if (!output.problem.empty()) return {"", output.problem};
+  const std::string drawing = drawing_of(output.text, figure.name);
+  if (drawing.empty()) return {"", "gnuplot wrote no SVG"};
+  return {svg_element(figure, drawing, use), ""};
 }
 
-std::string svg_of(const Figure& figure, const Plotter& plotter) {
-  const DrawnFigure drawn = draw(figure, plotter, SvgFor::file);
-  check_drawn(figure.name, drawn.problem);
-  return drawn.svg + "\n";
+template <typename AnyFigure>
+std::string file_of(const AnyFigure& figure, const Plotter& plotter) {
+  const DrawnFigure result = drawn(figure, plotter, SvgFor::file);
+  if (!result.problem.empty()) {
+    fail_file("report", "figure " + figure.name, "cannot be drawn: " + result.problem,
+              "apt-get install gnuplot-nox");
+  }
+  return result.svg + "\n";
 }
+
+}  // namespace
+
+DrawnFigure draw(const Figure& figure, const Plotter& plotter, SvgFor use) {
+  return drawn(figure, plotter, use);
+}
+DrawnFigure draw(const Panel& panel, const Plotter& plotter, SvgFor use) {
+  return drawn(panel, plotter, use);
+}
+DrawnFigure draw(const HeatMap& map, const Plotter& plotter, SvgFor use) {
+  return drawn(map, plotter, use);
+}
+std::string svg_of(const Figure& figure, const Plotter& plotter) {
+  return file_of(figure, plotter);
+}
+std::string svg_of(const Panel& panel, const Plotter& plotter) { return file_of(panel, plotter); }
+std::string svg_of(const HeatMap& map, const Plotter& plotter) { return file_of(map, plotter); }
 
 }  // namespace normlab

@@ -125,8 +125,11 @@ PlotterOutput run_gnuplot(const Plotter& plotter, const std::string& script) {
 std::string gnuplot_quoted(const std::string& text) {
   std::string quoted = "'";
   for (char c : text) {
-    if (c == '\'') quoted += '\'';
-    quoted += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
+    if (c == '\'') {
+      quoted += "'.\"'\".'";
+    } else {
+      quoted += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
+    }
   }
   return quoted + "'";
 }

@@ -21,8 +21,10 @@ struct PlotterOutput {
 // than the timeout is killed.
 PlotterOutput run_gnuplot(const Plotter& plotter, const std::string& script);
 
-// A string that gnuplot reads back as it is: neither escapes nor `commands` are expanded in it.
-// Control characters become spaces.
+// An expression that gnuplot reads back as this text: neither escapes nor `commands` are expanded
+// in it. Control characters become spaces. A quote is joined from a string of its own: doubled
+// inside single quotes, as the manual has it, it is misread where it stands first or beside
+// another.
 std::string gnuplot_quoted(const std::string& text);
 
 }  // namespace normlab

@@ -35,7 +35,7 @@ std::string html_of(const Report& report, const Plotter& plotter = {});
 // A file of its own, with both colour schemes inside. Throws std::runtime_error if gnuplot fails.
 std::string svg_of(const Figure& figure, const Plotter& plotter = {});
 std::string svg_of(const Panel& panel, const Plotter& plotter = {});
-std::string svg_of(const HeatMap& map);
+std::string svg_of(const HeatMap& map, const Plotter& plotter = {});
 
 // Each figure, heat map and panel that has anything to draw as <folder>/<name>.svg, atomically;
 // makes the folder. check_figures_folder, for before a long computation, throws std::runtime_error

@@ -66,16 +66,15 @@ void write_figures(const std::vector<HeatMap>& heat_maps, const std::vector<Figu
                    const std::vector<Panel>& panels, const std::string& folder,
                    const Plotter& plotter) {
   std::filesystem::create_directories(folder);
-  const auto write = [&](const std::string& name, const std::string& svg) {
-    write_atomically(path_of(folder, name), svg);
+  const auto write = [&](const auto& figures_of_a_kind) {
+    for (const auto& figure : figures_of_a_kind) {
+      if (gnuplot_script(figure).empty()) continue;
+      write_atomically(path_of(folder, figure.name), svg_of(figure, plotter));
+    }
   };
-  for (const HeatMap& map : heat_maps) write(map.name, svg_of(map));
-  for (const Figure& figure : figures) {
-    if (!gnuplot_script(figure).empty()) write(figure.name, svg_of(figure, plotter));
-  }
-  for (const Panel& panel : panels) {
-    if (!gnuplot_scripts(panel).plots.empty()) write(panel.name, svg_of(panel, plotter));
-  }
+  write(heat_maps);
+  write(figures);
+  write(panels);
 }
 
 std::string command_text(const std::string& program, int argc, const char* const* argv,

@@ -39,9 +39,8 @@ std::string head_of(const Report& report) {
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
       "'unsafe-inline'\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<title>{}</title>\n<style>\n{}{}{}{}</style>\n</head>\n",
-      escape_markup(report.title), kPageStyle, figure_style(),
-      report.heat_maps.empty() ? "" : heat_map_style(), report.panels.empty() ? "" : kPanelStyle);
+      "<title>{}</title>\n<style>\n{}{}</style>\n</head>\n",
+      escape_markup(report.title), kPageStyle, figure_style());
 }
 
 std::string sentences(const std::vector<std::string>& look_for) {
@@ -51,71 +50,42 @@ std::string sentences(const std::vector<std::string>& look_for) {
   return "<h2>What to look for</h2>\n<ul>\n" + items + "</ul>\n";
 }
 
-// `shown` is markup, or empty: undrawn, a figure still says what it would show.
+// `svg` may be empty: undrawn, a figure still says what it would show. On a phone the drawing
+// shrinks as long as its 14 px letters can be read; a wider one scrolls.
 template <typename AnyFigure>
-std::string figure_element(const AnyFigure& figure, const std::string& shown,
-                           const char* attributes = "") {
+std::string figure_element(const AnyFigure& figure, const std::string& svg) {
+  constexpr int kUsualWidth = 460, kWidest = 620;  // of two beside each other
+  const int width = size_of(figure).width;
+  const std::string title = escape_markup(figure.title);
+  const std::string shown =
+      svg.empty() ? "<p>" + escape_markup(figure.alt) + "</p>"
+      : width <= kUsualWidth
+          ? svg
+          : fmt::format(
+                "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">\n"
+                "<div style=\"min-width:{}px;max-width:{}px\">\n{}\n</div>\n</div>",
+                title, 7 * width / 10, 3 * width / 2, svg);
   return fmt::format("<figure{}>\n<h3>{}</h3>\n{}\n<figcaption>{}</figcaption>\n</figure>\n",
-                     attributes, escape_markup(figure.title),
-                     shown.empty() ? "<p>" + escape_markup(figure.alt) + "</p>" : shown,
+                     width <= kWidest ? "" : " class=\"wide\"", title, shown,
                      escape_markup(figure.caption));
-}
-
-// On a phone the drawing shrinks as long as its 14 px letters can be read; a wider one scrolls.
-std::string heat_map_element(const HeatMap& map) {
-  return figure_element(
-      map,
-      fmt::format("<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">\n"
-                  "<div style=\"min-width:{}px\">\n{}\n</div>\n</div>",
-                  escape_markup(map.title), 7 * size_of(map).width / 10, draw(map, SvgFor::page)));
-}
-
-std::string panel_element(const Panel& panel, const DrawnPanel& drawn) {
-  if (drawn.plots.empty()) return figure_element(panel, "", " class=\"panel\"");
-  std::string plots, names;
-  for (std::size_t i = 0; i < drawn.plots.size(); ++i) {
-    const std::string& title = panel.plots[i].title;
-    plots += fmt::format(
-        "<div>\n<h4>{}</h4>\n{}\n</div>\n", escape_markup(title),
-        svg_element({ids_of_plot(panel, i), title, panel.y_label + " against " + panel.x_label,
-                     kSmallPlot, "", drawn.plots[i]},
-                    SvgFor::page));
-  }
-  const std::string key =
-      svg_element({ids_of_key(panel), "Key", "The names of the lines of all plots",
-                   key_size_of(panel), "", drawn.key},
-                  SvgFor::page);
-  return figure_element(
-      panel,
-      fmt::format("<div class=\"plots\" role=\"group\" aria-label=\"{}\">\n{}</div>\n"
-                  "<div class=\"key\">\n{}\n</div>",
-                  escape_markup(panel.alt), plots, key),
-      " class=\"panel\"");
 }
 
 std::string figures_of(const Report& report, const Plotter& plotter) {
   if (report.figures.empty() && report.heat_maps.empty() && report.panels.empty()) return "";
   std::string elements, problem;
-  for (const HeatMap& map : report.heat_maps) elements += heat_map_element(map);
-  // Once gnuplot has failed it is not waited for again.
-  for (const Figure& figure : report.figures) {
-    DrawnFigure drawn;
-    if (problem.empty()) {
-      const bool empty = gnuplot_script(figure).empty();
-      drawn = draw(figure, plotter, SvgFor::page);
-      if (!empty) problem = drawn.problem;
+  const auto add = [&](const auto& figures) {
+    for (const auto& figure : figures) {
+      // Once gnuplot has failed it is not waited for again.
+      const bool to_draw = problem.empty() && !gnuplot_script(figure).empty();
+      const DrawnFigure drawn =
+          to_draw ? draw(figure, plotter, SvgFor::page) : DrawnFigure{"", problem};
+      problem = drawn.problem;
+      elements += figure_element(figure, drawn.svg);
     }
-    elements += figure_element(figure, drawn.svg);
-  }
-  for (const Panel& panel : report.panels) {
-    DrawnPanel drawn;
-    if (problem.empty()) {
-      const bool empty = gnuplot_scripts(panel).plots.empty();
-      drawn = draw(panel, plotter);
-      if (!empty) problem = drawn.problem;
-    }
-    elements += panel_element(panel, drawn);
-  }
+  };
+  add(report.heat_maps);
+  add(report.figures);
+  add(report.panels);
   std::string notice;
   if (!problem.empty()) {
     notice = fmt::format(
@@ -126,11 +96,18 @@ std::string figures_of(const Report& report, const Plotter& plotter) {
   return "<h2>Figures</h2>\n" + notice + "<div class=\"figures\">\n" + elements + "</div>\n";
 }
 
+// Sentences break into lines; numbers and names do not.
 std::string row_of(const std::vector<std::string>& cells, bool header) {
+  constexpr std::size_t kLongest = 24;
   std::string text = "<tr>";
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    const char* open = header ? "<th scope=\"col\">" : i == 0 ? "<th scope=\"row\">" : "<td>";
-    text += open + escape_markup(cells[i]) + (header || i == 0 ? "</th>" : "</td>");
+    const bool is_head = header || i == 0;
+    text += fmt::format("<{}{}{}>{}</{}>", is_head ? "th" : "td",
+                        header    ? " scope=\"col\""
+                        : is_head ? " scope=\"row\""
+                                  : "",
+                        cells[i].size() > kLongest ? " class=\"long\"" : "",
+                        escape_markup(cells[i]), is_head ? "th" : "td");
   }
   return text + "</tr>\n";
 }

@@ -23,25 +23,33 @@ border-radius:6px;font-size:.9rem}
 figure{margin:0;padding:1rem;border:1px solid var(--line);border-radius:8px;min-width:0;
 max-width:44rem}
 figcaption{color:var(--soft);font-size:.92rem;margin-top:.6rem}
+.wide{grid-column:1/-1;max-width:none}
 .plot{display:block;width:100%;height:auto}
 table{border-collapse:collapse;font-size:.92rem;font-variant-numeric:tabular-nums}
 caption{text-align:left;font-weight:600;padding:0 0 .4rem;white-space:nowrap}
 th,td{padding:.28rem .9rem .28rem 0;border-bottom:1px solid var(--line);text-align:left;
 white-space:nowrap}
+.long{white-space:normal;min-width:12rem}
 thead th{color:var(--soft);font-weight:600}
 tbody th{font-weight:400}
 .table{margin:1.2rem 0}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.2rem 1.2rem;margin:0}
 dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}
 @media (max-width:40rem){body{padding:1rem .7rem 2rem}figure{padding:.8rem .5rem}ul{padding-left:1.2rem}}
-)";
-
-// For a page with panels: one plot beside the other as long as each is 16rem wide.
-inline constexpr const char* kPanelStyle = R"(.panel{grid-column:1/-1;max-width:none}
-.plots{display:grid;gap:1.2rem;grid-template-columns:repeat(auto-fill,minmax(min(100%,16rem),1fr))}
-.plots>div{min-width:0;max-width:26rem}
-.plots h4{font-size:.92rem;line-height:1.3;margin:0 0 .3rem;overflow-wrap:anywhere}
-.key{max-width:28.75rem;margin-top:.8rem}
+@media print{
+:root{color-scheme:light;--paper:#fff;--ink:#000;--soft:#444;--line:#bbb;--box:#fff}
+body{max-width:none;padding:0;font-size:.85rem}
+.scroll{overflow:visible}
+.figures{grid-template-columns:1fr 1fr;gap:.6rem}
+pre{white-space:pre-wrap}
+h2,h3,h4,caption{break-after:avoid}
+figure,tr,.notice{break-inside:avoid}
+.scroll>div{min-width:0!important}
+table{font-size:.7rem}
+th,td{white-space:normal;padding-right:.5rem}
+.long{min-width:0}
+thead{display:table-header-group}
+}
 )";
 
 }  // namespace normlab

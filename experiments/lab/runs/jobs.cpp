@@ -48,7 +48,7 @@ class Queue {
 
   void rethrow_failure() const {
     if (failure_) std::rethrow_exception(failure_);
-    if (stopped && started_ < order_.size()) throw Interrupted();
+    if (started_ < order_.size() && stopped.exchange(false)) throw Interrupted();
   }
 
  private:

@@ -22,7 +22,8 @@ using JobProgress = std::function<void(double done, double total)>;
 // Throws Interrupted once the jobs under way have ended, if stop_jobs was called.
 void run_jobs(const std::vector<Job>& jobs, int threads, const JobProgress& progress = {});
 
-// From now on no job is started. May be called by a signal handler.
+// From now on no job is started, until a run_jobs has thrown Interrupted. May be called by a signal
+// handler.
 void stop_jobs();
 
 class Interrupted : public std::runtime_error {

@@ -35,6 +35,15 @@ int count(const std::string& text, const std::string& part) {
   return found;
 }
 
+// As gnuplot escapes what stands between tags.
+std::string escape_text(const std::string& text) {
+  std::string escaped;
+  for (char c : text) {
+    escaped += c == '&' ? "&amp;" : c == '<' ? "&lt;" : std::string(1, c);
+  }
+  return escaped;
+}
+
 }  // namespace
 
 TEST_CASE("escape_markup: text stays text") {
@@ -47,7 +56,8 @@ TEST_CASE("gnuplot_script: labels are quoted and special text is off") {
   figure.x_label = "it's `id`\nset output 'x'";
   const std::string script = gnuplot_script(figure);
   CHECK(contains(script, "noenhanced"));
-  CHECK(contains(script, "set xlabel 'it''s `id` set output ''x''' "));
+  CHECK(contains(script,
+                 R"(set xlabel 'it'."'".'s `id` set output '."'".'x'."'".' (logarithmic)' )"));
 }
 
 TEST_CASE("gnuplot_script: points that cannot be drawn are gaps") {
@@ -92,7 +102,11 @@ TEST_CASE("gnuplot_script: a line has a colour and dashes, no marks") {
 }
 
 TEST_CASE("gnuplot_script: few depths are the ticks of a logarithmic axis") {
-  CHECK(contains(gnuplot_script(sample_figure("one")), "set xtics ('6' 6, '12' 12, '24' 24)"));
+  Figure figure = sample_figure("one");
+  CHECK(contains(gnuplot_script(figure), "set xtics (6, 12, 24)"));
+  // Where their labels would meet they are not.
+  figure.series = {{"s", Series::Kind::points, {6, 6.1, 24}, {1, 2, 3}}};
+  CHECK_FALSE(contains(gnuplot_script(figure), "set xtics"));
 }
 
 TEST_CASE("draw: gnuplot's drawing gets ids of its own, colour classes and the text's colour") {
@@ -159,7 +173,7 @@ TEST_CASE("svg_of: the real gnuplot draws every series, twice the same") {
   }
   const std::string svg = svg_of(figure);
   CHECK(svg == svg_of(figure));
-  CHECK(count(svg, "class='series1-line'") == 1);
+  CHECK(count(svg, "<path stroke='rgb(  0, 114, 178)' class='series1-line'") == 1);
   CHECK(count(svg, "class='series1-area'") == 1);
   CHECK(count(svg, "class='series1-mark'") == 4);  // three points and the key
   CHECK(count(svg, "class='series2-mark'") == 3);
@@ -169,19 +183,87 @@ TEST_CASE("svg_of: the real gnuplot draws every series, twice the same") {
   CHECK_FALSE(std::filesystem::exists("pwned"));
 }
 
-TEST_CASE("figure: a logarithmic axis has at least two labels, however short its range") {
-  for (const double low : {2.2, 0.031, 6.1, 1.0, 7e4}) {
-    for (const double factor : {1.02, 1.1, 1.4, 2.0, 9.0}) {
+TEST_CASE("gnuplot_script: theories are drawn last, above the points that would hide them") {
+  Figure figure = sample_figure("one");
+  figure.series = {{"law", Series::Kind::theory, {1, 2}, {1, 2}},
+                   {"dots", Series::Kind::points, {1, 2}, {1, 2}},
+                   {"band", Series::Kind::band, {1, 2}, {1, 2}, {1, 2}, {1, 2}}};
+  const std::string script = gnuplot_script(figure);
+  CHECK(script.find("filledcurves") < script.find("title 'dots'"));
+  CHECK(script.find("title 'band'") < script.find("title 'law'"));
+  CHECK(script.find("title 'dots'") < script.find("title 'law'"));
+}
+
+TEST_CASE("gnuplot_script: a logarithmic axis is named once") {
+  Figure figure = sample_figure("one");
+  figure.x_label = "layers L (logarithmic)";
+  CHECK(contains(gnuplot_script(figure), "set xlabel 'layers L (logarithmic)' "));
+  CHECK(contains(gnuplot_script(figure), "set ylabel 'size (logarithmic)' "));
+  figure.log_y = false;
+  CHECK(contains(gnuplot_script(figure), "set ylabel 'size' "));
+}
+
+TEST_CASE("figure_style: every colour of a series has a contrast of 3 at least on its paper") {
+  const auto luminance = [](const std::string& hex) {
+    double sum = 0.0;
+    for (std::size_t i = 0; i < 3; ++i) {
+      const double c = std::stoi(hex.substr(1 + 2 * i, 2), nullptr, 16) / 255.0;
+      const double linear = c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4);
+      sum += linear * (i == 0 ? 0.2126 : i == 1 ? 0.7152 : 0.0722);
+    }
+    return sum;
+  };
+  for (const SeriesColor& color : kSeriesPalette) {
+    CAPTURE(color.light);
+    CHECK(1.05 / (luminance(color.light) + 0.05) >= 3.0);
+    CHECK((luminance(color.dark) + 0.05) / (luminance("#15181c") + 0.05) >= 3.0);
+  }
+}
+
+TEST_CASE("figure: a logarithmic axis has at least two labels, however short or long its range") {
+  if (gnuplot_is_missing()) {
+    MESSAGE("skipped: gnuplot was not found");
+    CHECK(draw(sample_figure("one"), {}, SvgFor::page).svg.empty());
+    return;
+  }
+  for (const double low : {2.2, 0.031, 7e4}) {
+    for (const double factor : {1.0, 1.02, 1.4, 2.0, 9.0, 1e3, 1e5, 1e20}) {
       CAPTURE(low);
       CAPTURE(factor);
       Figure figure = sample_figure("short");
-      figure.log_y = true;
       figure.series = {{"a", Series::Kind::points, {1.0, 2.0}, {low, low * factor}}};
-      const std::string script = gnuplot_script(figure);
-      const std::size_t begin = script.find("set ytics (");
-      REQUIRE(begin != std::string::npos);
-      const std::string ticks = script.substr(begin, script.find('\n', begin) - begin);
-      CHECK(std::count(ticks.begin(), ticks.end(), '\'') >= 2 * 2);
+      // Labels of the y axis end at it; those of the x axis have their middle at a tick.
+      const int labels = count(draw(figure, {}, SvgFor::page).svg, "text-anchor=\"end\"");
+      CHECK(labels >= 2);
+      CHECK(labels <= 14);
     }
+  }
+}
+
+TEST_CASE("figure: the real gnuplot draws every text as it is") {
+  if (gnuplot_is_missing()) {
+    MESSAGE("skipped: gnuplot was not found");
+    CHECK(draw(sample_figure("one"), {}, SvgFor::page).svg.empty());
+    return;
+  }
+  for (const std::string text :
+       {"'quoted'", "a''b", "''", "'", "it's 'so'", "\"double\"", "back\\slash\\", "`id`", "$HOME",
+        "100 %", "%g %d %%", "{/Bold x}_2^3", "a; set output 'x'", "#ff0000", "größe", "@x", "NaN",
+        "\\n", "<b>&amp;"}) {
+    CAPTURE(text);
+    Figure figure = sample_figure("one");
+    figure.log_x = figure.log_y = false;
+    figure.x_label = figure.y_label = figure.series[0].name = text;
+    HeatMap map = sample_heat_map("one");
+    map.rows[0] = map.columns[0] = map.x_label = map.y_label = map.scale = text;
+    map.cells[0][0].text = map.cells[1][0].text = text;
+    Panel panel = sample_panel("one");
+    panel.x_label = panel.plots[0].title = panel.plots[1].series[1].name = text;
+    const std::string shown = ">" + escape_text(text) + "</text>";
+    const DrawnFigure drawn = draw(figure, {}, SvgFor::page);
+    CHECK(drawn.problem.empty());
+    CHECK(count(drawn.svg, shown) == 3);
+    CHECK(count(draw(map, {}, SvgFor::page).svg, shown) == 7);
+    CHECK(count(draw(panel, {}, SvgFor::page).svg, shown) == 3 + 2);  // an x label for each plot
   }
 }

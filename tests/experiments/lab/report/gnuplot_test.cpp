@@ -60,7 +60,7 @@ TEST_CASE("run_gnuplot: numbers have a point in every locale") {
   CHECK(run_gnuplot({stand_in.program()}, "").text == "C.UTF-8\n");
 }
 
-TEST_CASE("gnuplot_quoted: quotes are doubled and control characters become spaces") {
-  CHECK(gnuplot_quoted("it's `id` \"$x\" \\n") == "'it''s `id` \"$x\" \\n'");
-  CHECK(gnuplot_quoted("a\nset output 'x'\r\x7f") == "'a set output ''x''  '");
+TEST_CASE("gnuplot_quoted: quotes are strings of their own, and control characters spaces") {
+  CHECK(gnuplot_quoted("it's `id` \"$x\" \\n") == R"('it'."'".'s `id` "$x" \n')");
+  CHECK(gnuplot_quoted("a\nb\r\x7f") == "'a b  '");
 }

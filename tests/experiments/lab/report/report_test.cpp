@@ -97,26 +97,26 @@ TEST_CASE("html_of: a figure without numbers does not take the others with it") 
   CHECK_FALSE(contains(page, "apt-get"));
 }
 
-TEST_CASE("html_of: heat maps need no gnuplot, and a panel without it says what it would show") {
+TEST_CASE("html_of: without gnuplot heat maps and panels say what they would show") {
   Report report = full_report();
   report.figures.clear();
   const std::string page = html_of(report, kNoGnuplot);
   CHECK(contains(page, "(gnuplot was not found)"));
-  CHECK(contains(page, "<desc id=\"map-desc\">Alt text of map</desc>"));
-  CHECK(contains(page, ".heat9{fill:"));
-  CHECK(contains(page,
-                 "<figure class=\"panel\">\n<h3>Title of panel</h3>\n<p>Alt text of panel</p>"));
+  CHECK(contains(page, "<h3>Title of map</h3>\n<p>Alt text of map</p>"));
+  CHECK(
+      contains(page, "<figure class=\"wide\">\n<h3>Title of panel</h3>\n<p>Alt text of panel</p>"));
   CHECK(contains(page, "<figcaption>Caption of panel</figcaption>"));
   report.panels.clear();
+  report.heat_maps.clear();
   CHECK_FALSE(contains(html_of(report, kNoGnuplot), "gnuplot-nox"));
 }
 
-TEST_CASE("html_of: a panel is its titled plots and their key, of which all ids differ") {
+TEST_CASE("html_of: heat maps, figures and panels in this order, of which all ids differ") {
   const PlotterStandIn stand_in("echo '<svg><g id=\"gnuplot_canvas\"></g></svg>'");
   const std::string page = html_of(full_report(), {stand_in.program()});
   check_ids_differ(page);
-  for (const char* part : {"aria-label=\"Alt text of panel\"", "<h4>cold</h4>", "<h4>empty</h4>",
-                           "id=\"panel-3-gnuplot_canvas\"", "id=\"panel-key-gnuplot_canvas\""}) {
+  for (const char* part : {"<desc id=\"panel-desc\">Alt text of panel</desc>",
+                           "id=\"panel-gnuplot_canvas\"", "id=\"map-gnuplot_canvas\""}) {
     CAPTURE(part);
     CHECK(contains(page, part));
   }
@@ -124,6 +124,16 @@ TEST_CASE("html_of: a panel is its titled plots and their key, of which all ids 
   const std::size_t map = page.find("Title of map"), figure = page.find("Title of one");
   CHECK(map < figure);
   CHECK(figure < page.find("Title of panel"));
+}
+
+TEST_CASE(
+    "html_of: sentences in tables break into lines, numbers do not, and print has its style") {
+  Report report = sample_report();
+  report.tables[0].rows[0] = {"a sentence of several words", "2.0 [1.0, 3.0]"};
+  const std::string page = html_of(report, kNoGnuplot);
+  CHECK(contains(page, "<th scope=\"row\" class=\"long\">a sentence of several words</th>"));
+  CHECK(contains(page, "<td>2.0 [1.0, 3.0]</td>"));
+  CHECK(contains(page, "@media print"));
 }
 
 TEST_CASE("html_of: texts of heat maps and panels are escaped") {
@@ -191,7 +201,7 @@ TEST_CASE("write_figures: every figure is a file of the folder, which is made") 
   for (Panel::Plot& plot : report.panels.back().plots) plot.series.clear();
   write_figures(report.heat_maps, report.figures, report.panels, folder, {stand_in.program()});
   CHECK(contents(folder + "/one.svg") == svg_of(sample_figure("one"), {stand_in.program()}));
-  CHECK(contents(folder + "/map.svg") == svg_of(sample_heat_map("map")));
+  CHECK(contents(folder + "/map.svg") == svg_of(sample_heat_map("map"), {stand_in.program()}));
   CHECK(contents(folder + "/panel.svg") == svg_of(sample_panel("panel"), {stand_in.program()}));
   CHECK(std::distance(std::filesystem::directory_iterator(folder), {}) == 4);
 }

@@ -113,3 +113,24 @@ TEST_CASE("run_jobs: fewer than one thread is refused, and nothing runs") {
   CHECK_THROWS_AS(run_jobs(jobs, -2), std::invalid_argument);
   CHECK(runs == 0);
 }
+
+TEST_CASE("run_jobs: after stop_jobs no further job starts; Interrupted is thrown once") {
+  int runs = 0;
+  const std::vector<Job> jobs{{2.0,
+                               [&] {
+                                 ++runs;
+                                 stop_jobs();
+                               }},
+                              {1.0, [&] { ++runs; }}};
+  CHECK_THROWS_AS(run_jobs(jobs, 1), Interrupted);
+  CHECK(runs == 1);
+  run_jobs({{1.0, [&] { ++runs; }}}, 1);
+  CHECK(runs == 2);
+}
+
+TEST_CASE("run_jobs: stopped in its last job it has done all, and the next run_jobs does none") {
+  int runs = 0;
+  run_jobs({{1.0, [] { stop_jobs(); }}}, 1);
+  CHECK_THROWS_AS(run_jobs({{1.0, [&] { ++runs; }}}, 1), Interrupted);
+  CHECK(runs == 0);
+}
