@@ -15,8 +15,8 @@ struct Options {
   // simplified: the network that the theory is about, on Gaussian tokens. article: the network of
   // init_gradients on digits, which breaks its assumptions.
   std::string network = "simplified";
-  MeanFieldSetting
-      setting{};  // its placement is each of `placements` in turn; its ffn follows from
+  // Its placement is that of each comparison, its ffn follows from ffn_ratio.
+  MeanFieldSetting setting{};
   std::int64_t ffn_ratio = 1;    // ffn / width
   EncoderModel::Config model{};  // article
   std::int64_t images = 64;      // article
