@@ -33,27 +33,6 @@ void add_points(const Options& options, std::int64_t layers, double scale,
   }
 }
 
-// The places of points that can be measured together: those that differ in depth only, unless the
-// placement depends on the depth.
-std::vector<std::vector<std::size_t>> groups(const std::vector<Point>& points) {
-  std::vector<std::vector<std::size_t>> groups;
-  for (std::size_t place = 0; place < points.size(); ++place) {
-    Configuration configuration = points[place].configuration;
-    const auto fits = [&](const std::vector<std::size_t>& group) {
-      const Configuration& first = points[group.front()].configuration;
-      configuration.layers = first.layers;
-      return configuration == first && configuration.placement != Placement::deep_norm;
-    };
-    const auto found = std::find_if(groups.begin(), groups.end(), fits);
-    if (found == groups.end()) {
-      groups.push_back({place});
-    } else {
-      found->push_back(place);
-    }
-  }
-  return groups;
-}
-
 Job job(const std::vector<std::size_t>& group, Measured& measured) {
   std::vector<Configuration> configurations;
   double layers = 0.0;
@@ -136,6 +115,25 @@ std::vector<Point> points(const Options& options) {
     for (std::int64_t layers : options.layers) add_points(options, layers, scale.value, points);
   }
   return points;
+}
+
+std::vector<std::vector<std::size_t>> groups(const std::vector<Point>& points) {
+  std::vector<std::vector<std::size_t>> groups;
+  for (std::size_t place = 0; place < points.size(); ++place) {
+    Configuration configuration = points[place].configuration;
+    const auto fits = [&](const std::vector<std::size_t>& group) {
+      const Configuration& first = points[group.front()].configuration;
+      configuration.layers = first.layers;
+      return configuration == first && configuration.placement != Placement::deep_norm;
+    };
+    const auto found = std::find_if(groups.begin(), groups.end(), fits);
+    if (found == groups.end()) {
+      groups.push_back({place});
+    } else {
+      found->push_back(place);
+    }
+  }
+  return groups;
 }
 
 bool Measured::checks_passed() const {

@@ -51,6 +51,10 @@ struct Point {
 // The points of both tables, in their order; one that both tables show stands there once.
 std::vector<Point> points(const Options& options);
 
+// The places of points that can be measured together: those that differ in depth only, unless the
+// placement depends on the depth.
+std::vector<std::vector<std::size_t>> groups(const std::vector<Point>& points);
+
 struct Measured {
   Options options;
   Tokens tokens;
