@@ -232,7 +232,7 @@ double run_bound(const init_gradients::Options& options, int threads) {
   }
   constexpr int kDifferenceLosses = 4;  // two entries, above and below
   for (Placement placement : options.placements) {
-    add({kCheckedDepth}, placement, kDifferenceLosses);
+    add({options.checked_layers()}, placement, kDifferenceLosses);
   }
   run_jobs(jobs, threads);
   return flops;

@@ -102,6 +102,10 @@ std::vector<InputScale> input_scales(const std::vector<std::string>& names, std:
   return scales;
 }
 
+std::int64_t Options::checked_layers() const {
+  return *std::min_element(layers.begin(), layers.end());
+}
+
 std::int64_t default_profile(const std::vector<std::int64_t>& layers) {
   const std::int64_t published = Options().profile_layers;
   const bool there = std::find(layers.begin(), layers.end(), published) != layers.end();
@@ -199,9 +203,10 @@ Measured measure(const Options& options, const lab::Run& run) {
   std::vector<std::vector<FiniteDifferenceCheck>> checks(options.placements.size());
   for (std::size_t i = 0; i < checks.size(); ++i) {
     constexpr double kPassesLike = 2.5;  // one with backward, four forward only
-    jobs.push_back({kPassesLike * static_cast<double>(kCheckedDepth), [&, i] {
-                      checks[i] = check_finite_differences(options.model, options.placements[i],
-                                                           measured.tokens);
+    jobs.push_back({kPassesLike * static_cast<double>(options.checked_layers()), [&, i] {
+                      checks[i] =
+                          check_finite_differences(options.model, options.placements[i],
+                                                   options.checked_layers(), measured.tokens);
                     }});
   }
   jobs.push_back({0.1, [&] {

@@ -30,6 +30,8 @@ struct Options {
   std::int64_t profile_layers = 12;             // of the table over layers
   std::vector<InputScale> scales{{"unit", 1.0}, {"1/sqrt(d)", 0.125}};
   std::vector<Placement> placements{Placement::post, Placement::pre};
+
+  std::int64_t checked_layers() const;  // of C1: the smallest of the depths, as published
 };
 // 12 if it is one of the depths, else the deepest.
 std::int64_t default_profile(const std::vector<std::int64_t>& layers);

@@ -196,11 +196,16 @@ TEST_CASE("init_gradients: each point's numbers are those of its own network") {
       "[init_gradients] configuration: must have been measured, got 9 layers, seed 3");
 }
 
-TEST_CASE("init_gradients: self-checks are those of the placements asked for") {
+TEST_CASE("init_gradients: self-checks are those of the placements and depths asked for") {
   Options options = small_run();
   options.placements = {Placement::pre};
   const Measured result = measure(options, {});
-  REQUIRE(result.finite_differences.size() == 2);
+  options.layers = {4, 2};
+  const Measured deeper = measure(options, {});
+  REQUIRE(deeper.finite_differences.size() == 2);
+  CHECK(deeper.finite_differences[0].layer == 1);
+  CHECK(deeper.finite_differences[1].layer == 2);
+  REQUIRE(result.finite_differences.size() == 1);  // the smallest depth is 1
   for (const auto& check : result.finite_differences) CHECK(check.placement == Placement::pre);
   CHECK(result.checks_passed());
   for (const Point& point : result.points) CHECK(point.configuration.placement == Placement::pre);
