@@ -7,7 +7,7 @@
 #include "experiments/lab/runs/jobs.hpp"
 #include "experiments/lab/stats/line_fit.hpp"
 #include "experiments/lab/stats/statistics.hpp"
-#include "experiments/theory/mean_field_cell.hpp"
+#include "experiments/theory/mean_field_measurement.hpp"
 
 using namespace normlab;
 

@@ -6,7 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "experiments/lab/stats/statistics.hpp"
-#include "experiments/theory/mean_field_cell.hpp"
+#include "experiments/theory/mean_field_measurement.hpp"
 #include "nn/init.hpp"
 
 using namespace normlab;
