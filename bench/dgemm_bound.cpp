@@ -1,7 +1,7 @@
 // The time that the matrix products of init_gradients take by themselves: the bound that the rest
 // of the program is measured against (docs/performance.md).
 //
-// The same cells, slices and threads as the program, the same shapes as its layers (read off the
+// The same networks, slices and threads as the program, the same shapes as its layers (read off the
 // model itself), the same number of products, each one call of BLAS; no norm, softmax, activation,
 // bias, sum or random number. Buffers that a tape keeps are one per layer, those that the pool
 // recycles are shared, so that caches see about what they see in the program. Where the program
@@ -191,7 +191,7 @@ class SliceProducts {
 
 // The products of stacks that share their beginnings, all slices: one pass forward through the
 // deepest, one backward from each depth; then `values` more passes forward.
-double stack_products(const InitGradientsOptions& options, const Tokens& tokens,
+double stack_products(const init_gradients::Options& options, const Tokens& tokens,
                       const std::vector<std::int64_t>& depths, Placement placement, int values) {
   EncoderModel model(options.model, *std::max_element(depths.begin(), depths.end()), placement, 0);
   Products products;
@@ -213,8 +213,8 @@ double stack_products(const InitGradientsOptions& options, const Tokens& tokens,
   return products.flops();
 }
 
-// The jobs of run_init_gradients, C2 left out (a single product of the embedding).
-double run_bound(const InitGradientsOptions& options, int threads) {
+// The jobs of init_gradients::measure, C2 left out (a single product of the embedding).
+double run_bound(const init_gradients::Options& options, int threads) {
   const Tokens tokens = tokens_of(load_digits().range(0, options.images));
   std::atomic<double> flops = 0.0;
   std::vector<Job> jobs;
@@ -224,22 +224,22 @@ double run_bound(const InitGradientsOptions& options, int threads) {
                       flops += stack_products(options, tokens, depths, placement, values);
                     }});
   };
-  const std::vector<MeasuredCell> cells = needed_cells(options);
-  for (const std::vector<std::size_t>& group : groups_of(cells)) {
+  const std::vector<init_gradients::Point> points = init_gradients::points(options);
+  for (const std::vector<std::size_t>& group : init_gradients::groups(points)) {
     std::vector<std::int64_t> depths;
-    for (std::size_t place : group) depths.push_back(cells[place].cell.layers);
-    add(depths, cells[group.front()].cell.placement, 0);
+    for (std::size_t place : group) depths.push_back(points[place].configuration.layers);
+    add(depths, points[group.front()].configuration.placement, 0);
   }
   constexpr int kDifferenceLosses = 4;  // two entries, above and below
   for (Placement placement : options.placements) {
-    add({kCheckedDepth}, placement, kDifferenceLosses);
+    add({options.checked_layers()}, placement, kDifferenceLosses);
   }
   run_jobs(jobs, threads);
   return flops;
 }
 
 int bound_main(int argc, const char* const* argv) {
-  InitGradientsOptions options;
+  init_gradients::Options options;
   int threads = 1;
   CLI::App app("The matrix products of init_gradients alone: a bound on its speed", "dgemm_bound");
   app.add_option("--seeds", options.seeds, "as init_gradients")->capture_default_str();
@@ -254,7 +254,7 @@ int bound_main(int argc, const char* const* argv) {
   options.scales.back().value = 1.0 / std::sqrt(static_cast<double>(options.model.d_model));
   // The table over layers then shows a network that the depth table has too, as by default.
   options.profile_layers = options.layers.front();
-  check_options(options);
+  init_gradients::check(options);
   const auto start = std::chrono::steady_clock::now();
   const double flops = run_bound(options, threads);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;

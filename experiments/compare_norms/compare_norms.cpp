@@ -20,9 +20,9 @@ using Json = nlohmann::ordered_json;
 
 Json key_of(const Point& point) {
   return {{"norm", point.norm},
-          {"placement", name(point.cell.placement)},
-          {"layers", point.cell.layers},
-          {"seed", point.cell.seed}};
+          {"placement", name(point.configuration.placement)},
+          {"layers", point.configuration.layers},
+          {"seed", point.configuration.seed}};
 }
 
 double stream_per_block(const GradientMeasurement& m) {
@@ -45,22 +45,21 @@ Summary summary_of(const std::vector<const Point*>& points, std::int64_t deepest
   const auto over_seeds = [&](auto number) {
     std::vector<double> numbers;
     for (const Point* point : points) {
-      if (point->cell.layers == deepest) numbers.push_back(number(point->measured));
+      if (point->configuration.layers == deepest) numbers.push_back(number(point->measured));
     }
     return numbers;
   };
   std::vector<double> log_depth, log_gradient;
   for (const Point* point : points) {
-    log_depth.push_back(std::log(static_cast<double>(point->cell.layers)));
-    log_gradient.push_back(std::log(point->measured.w2_grad_norm.back()));
+    log_depth.push_back(std::log(static_cast<double>(point->configuration.layers)));
+    log_gradient.push_back(std::log(point->measured.last_w2()));
   }
   using M = GradientMeasurement;
   return {.norm = points.front()->norm,
-          .placement = points.front()->cell.placement,
+          .placement = points.front()->configuration.placement,
           .first = spread(over_seeds([](const M& m) { return m.w2_grad_norm.front(); })),
-          .last = spread(over_seeds([](const M& m) { return m.w2_grad_norm.back(); })),
-          .ratio = spread(over_seeds(
-              [](const M& m) { return m.w2_grad_norm.back() / m.w2_grad_norm.front(); })),
+          .last = spread(over_seeds([](const M& m) { return m.last_w2(); })),
+          .ratio = spread(over_seeds([](const M& m) { return m.w2_last_over_first(); })),
           .depth = fit_line(log_depth, log_gradient),
           .stream_per_block = median(over_seeds(stream_per_block)),
           .stream_exponent = median(over_seeds(stream_exponent)),
@@ -114,13 +113,13 @@ Measured measure(const Options& options, const lab::Run& run) {
   const Tokens tokens = tokens_of(load_digits().range(0, options.images));
   Measured measured{options, points_of(options)};
   lab::GridSteps<Point> steps;
-  steps.cost = [](const Point& point) { return static_cast<double>(point.cell.layers); };
+  steps.cost = [](const Point& point) { return static_cast<double>(point.configuration.layers); };
   steps.measure = [&](Point& point) {
     const EncoderModel::Config model{.d_model = options.width,
                                      .nhead = options.heads,
                                      .dim_feedforward = options.ffn,
                                      .norm = point.norm};
-    point.measured = measure_gradients(model, point.cell, tokens);
+    point.measured = measure_gradients(model, point.configuration, tokens);
   };
   steps.header = {{"experiment", kProgram}, {"version", NORMLAB_VERSION},
                   {"width", options.width}, {"heads", options.heads},
@@ -128,7 +127,7 @@ Measured measure(const Options& options, const lab::Run& run) {
   steps.key = key_of;
   steps.write = [](const Point& point) { return json_of(point.measured); };
   steps.read = [](const Json& json, Point& point) {
-    point.measured = measurement_from(json, point.cell.layers);
+    point.measured = measurement_from(json, point.configuration.layers);
   };
   run_grid(measured.points, run, steps);
   return measured;
@@ -140,7 +139,8 @@ std::vector<Summary> summaries(const Measured& measured) {
     for (const std::string& norm : measured.options.norms) {
       std::vector<const Point*> points;
       for (const Point& point : measured.points) {
-        if (point.norm == norm && point.cell.placement == placement) points.push_back(&point);
+        if (point.norm == norm && point.configuration.placement == placement)
+          points.push_back(&point);
       }
       if (!points.empty()) rows.push_back(summary_of(points, measured.options.deepest()));
     }

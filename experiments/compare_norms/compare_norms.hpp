@@ -6,7 +6,7 @@
 #include "experiments/lab/results/results.hpp"
 #include "experiments/lab/runs/run.hpp"
 #include "experiments/lab/stats/line_fit.hpp"
-#include "experiments/untrained/gradient_cell.hpp"
+#include "experiments/untrained/gradients.hpp"
 
 namespace normlab::compare_norms {
 
@@ -30,7 +30,7 @@ void check(const Options& options);
 // One network and what was measured of it.
 struct Point {
   std::string norm;
-  GradientCell cell;
+  Configuration configuration;
   GradientMeasurement measured{};
 };
 

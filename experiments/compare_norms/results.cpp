@@ -75,7 +75,8 @@ lab::Table points_table(const Measured& measured) {
                    .shown = Shown::in_json};
   for (const lab::Column& column : measurement_columns()) table.columns.push_back(column);
   for (const Point& point : measured.points) {
-    lab::Row row{point.norm, name(point.cell.placement), point.cell.layers, point.cell.seed};
+    lab::Row row{point.norm, name(point.configuration.placement), point.configuration.layers,
+                 point.configuration.seed};
     for (lab::Cell& cell : measurement_cells(point.measured)) row.push_back(std::move(cell));
     table.rows.push_back(std::move(row));
   }
@@ -93,8 +94,8 @@ template <typename F>
 Spread over_seeds(const Measured& measured, const Pair& pair, std::int64_t layers, F number) {
   std::vector<double> numbers;
   for (const Point& point : measured.points) {
-    if (point.norm == pair.norm && point.cell.placement == pair.placement &&
-        point.cell.layers == layers) {
+    if (point.norm == pair.norm && point.configuration.placement == pair.placement &&
+        point.configuration.layers == layers) {
       numbers.push_back(number(point.measured));
     }
   }
@@ -108,7 +109,7 @@ Series last_gradient(const Measured& measured, const Pair& pair) {
   for (std::int64_t layers : depths) {
     series.add(static_cast<double>(layers),
                over_seeds(measured, pair, layers,
-                          [](const GradientMeasurement& m) { return m.w2_grad_norm.back(); }));
+                          [](const GradientMeasurement& m) { return m.last_w2(); }));
   }
   return series;
 }

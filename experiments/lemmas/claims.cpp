@@ -78,15 +78,25 @@ std::vector<Claim> relu_claims(const Options& options) {
            .measured = estimate(halves),
            .low = 0.5,
            .high = 0.5,
+           .resolution = 0.01,
            .must_hold = true}};
 }
 
 std::vector<Claim> stream_claims(const Measured& measured) {
   const std::size_t layers = static_cast<std::size_t>(measured.options.deepest());
   // These are expectations over the weights, exact at any width: no margin.
-  Claim post{
-      .title = "Lemma 2, post-norm", .low = 1.5, .high = 1.5, .must_hold = true, .theory = 1.5};
-  Claim lowest{.title = "Lemma 2, pre-norm", .low = 0.0, .high = 1.0, .must_hold = true};
+  constexpr double kResolution = 0.05;
+  Claim post{.title = "Lemma 2, post-norm",
+             .low = 1.5,
+             .high = 1.5,
+             .resolution = kResolution,
+             .must_hold = true,
+             .theory = 1.5};
+  Claim lowest{.title = "Lemma 2, pre-norm",
+               .low = 0.0,
+               .high = 1.0,
+               .resolution = kResolution,
+               .must_hold = true};
   std::size_t post_layer = 0;
   double inside = 0.0, points = 0.0;
   for (std::size_t layer = 0; layer < layers; ++layer) {
@@ -228,7 +238,8 @@ std::vector<Claim> boundedness_claims(const Measured& measured) {
                                                widest, kEpsilon),
                       .measured = share_outside(measured, placement, widest),
                       .low = 0.0,
-                      .high = 0.1});
+                      .high = 0.1,
+                      .resolution = 0.02});
   }
   return claims;
 }

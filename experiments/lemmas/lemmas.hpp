@@ -6,7 +6,7 @@
 #include "experiments/lab/results/claim.hpp"
 #include "experiments/lab/results/results.hpp"
 #include "experiments/lab/runs/run.hpp"
-#include "experiments/theory/mean_field_cell.hpp"
+#include "experiments/theory/mean_field_measurement.hpp"
 
 namespace normlab::lemmas {
 

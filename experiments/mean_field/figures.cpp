@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "experiments/mean_field/summary.hpp"
+#include "experiments/mean_field/layer_moments.hpp"
 
-namespace normlab {
+namespace normlab::mean_field {
 
 namespace {
 
@@ -22,39 +22,34 @@ std::string file_part(Placement placement) {
 // y(block) for every block, as a line.
 template <typename F>
 Series line(const std::string& label, std::size_t blocks, F y) {
-  Series series{label, Series::Kind::theory, {}, {}};
+  Series series{.name = label, .kind = Series::Kind::theory};
   for (std::size_t block = 0; block < blocks; ++block) {
-    series.x.push_back(static_cast<double>(block + 1));
-    series.y.push_back(y(block));
+    series.add(static_cast<double>(block + 1), y(block));
   }
   return series;
 }
 
 // number(measurement, block) of every seed, as points; `aside` keeps several series apart.
 template <typename F>
-Series seeds(const std::string& label, const PlacementComparison& comparison, F number,
-             double aside = 0.0) {
-  Series series{label, Series::Kind::points, {}, {}};
+Series seeds(const std::string& label, const Comparison& comparison, F number, double aside = 0.0) {
+  Series series{.name = label, .kind = Series::Kind::points};
   for (std::size_t block = 0; block < comparison.blocks.size(); ++block) {
-    for (const MeanFieldMeasurement& each : comparison.measured) {
-      series.x.push_back(static_cast<double>(block + 1) + aside);
-      series.y.push_back(number(each, block));
+    for (const MeanFieldMeasurement& seed : comparison.measured) {
+      series.add(static_cast<double>(block + 1) + aside, number(seed, block));
     }
   }
   return series;
 }
 
-Figure blank(const PlacementComparison& comparison, const std::string& what,
-             const std::string& title, const std::string& y_label) {
-  return {"theory_" + what + "_" + file_part(comparison.setting.placement),
-          fmt::format("{}: {}", name(comparison.setting.placement), title),
-          "layer, counted from the input",
-          y_label,
-          false,
-          false,
-          {},
-          {},
-          {}};
+Figure blank(const Comparison& comparison, const std::string& what, const std::string& title,
+             const std::string& y_label) {
+  return {.name = "theory_" + what + "_" + file_part(comparison.setting.placement),
+          .title = fmt::format("{}: {}", name(comparison.setting.placement), title),
+          .x_label = "layer, counted from the input",
+          .y_label = y_label,
+          .series = {},
+          .alt = {},
+          .caption = {}};
 }
 
 // Lemma 2 is about an input of |x|^2 = d and Xavier's square matrices.
@@ -62,8 +57,9 @@ bool lemma_2_applies(const MeanFieldSetting& s) {
   return s.input.same == 1.0 && s.ffn == s.width && s.value_gain == 1.0;
 }
 
-Figure stream(const PlacementComparison& comparison) {
-  Figure figure = blank(comparison, "stream", "size of the stream", "|x|^2 / d behind each ffn");
+Figure stream(const Comparison& comparison) {
+  Figure figure =
+      blank(comparison, "stream", "size of the residual stream", "|x|^2 / d after each ffn");
   const std::size_t blocks = comparison.blocks.size();
   figure.series.push_back(line("theory", blocks, [&](std::size_t block) {
     return comparison.blocks[block].after_ffn.same;
@@ -80,53 +76,54 @@ Figure stream(const PlacementComparison& comparison) {
         return m.blocks[block].after_ffn.same;
       }));
   figure.alt =
-      "Squared size of the stream against the layer: a theory line through the seeds' "
+      "Squared size of the residual stream against the layer: a theory line through the seeds' "
       "points.";
   figure.caption =
-      "Mean over tokens of |x|²/d of the sum behind each feed-forward network, a point "
+      "Mean over tokens of |x|²/d of the sum after each feed-forward network, a point "
       "per seed. Post-norm: what the second norm receives.";
   return figure;
 }
 
-Figure correlations(const PlacementComparison& comparison) {
+Figure correlations(const Comparison& comparison) {
   Figure figure =
       blank(comparison, "correlations", "how alike tokens are", "correlation of tokens");
   for (const bool within : {true, false}) {
-    const auto of = [within](const PairMoments& m) {
-      return within ? m.correlation_within() : m.correlation_across();
+    const auto correlation = [within](const BlockMoments& block) {
+      return within ? block.after_ffn.correlation_within() : block.after_ffn.correlation_across();
     };
     const std::string kind = within ? "of one sequence" : "of two sequences";
     figure.series.push_back(
         line("theory, " + kind, comparison.blocks.size(),
-             [&](std::size_t block) { return of(comparison.blocks[block].after_ffn); }));
+             [&](std::size_t block) { return correlation(comparison.blocks[block]); }));
     figure.series.push_back(
         seeds("seeds, " + kind, comparison, [&](const MeanFieldMeasurement& m, std::size_t block) {
-          return of(m.blocks[block].after_ffn);
+          return correlation(m.blocks[block]);
         }));
   }
   figure.alt =
       "Correlation of two tokens against the layer: two theory lines rise towards 1 through "
       "the seeds' points.";
   figure.caption =
-      "Mean x · x' over pairs of tokens, divided by the mean |x|², behind each "
+      "Mean x · x' over pairs of tokens, divided by the mean |x|², after each "
       "feed-forward network.";
   return figure;
 }
 
-Figure gradients(const PlacementComparison& comparison) {
+Figure gradients(const Comparison& comparison) {
   Figure figure = blank(comparison, "gradients", "size of the gradients", "gradient norm");
   figure.log_y = true;
-  for (const WeightName& weight : kWeights) {
-    figure.series.push_back(line(
-        fmt::format("theory, {}", weight.name), comparison.blocks.size(),
-        [&](std::size_t block) { return std::sqrt((comparison.expected.*weight.list)[block]); }));
+  for (const Weight& weight : kWeights) {
+    figure.series.push_back(line(fmt::format("theory, {}", weight.title), comparison.blocks.size(),
+                                 [&](std::size_t block) {
+                                   return std::sqrt((comparison.expected.*weight.squares)[block]);
+                                 }));
   }
   double aside = -0.25;
-  for (const WeightName& weight : kWeights) {
+  for (const Weight& weight : kWeights) {
     figure.series.push_back(seeds(
-        fmt::format("seeds, {}", weight.name), comparison,
+        fmt::format("seeds, {}", weight.title), comparison,
         [&](const MeanFieldMeasurement& m, std::size_t block) {
-          return std::sqrt((m.gradients.*weight.list)[block]);
+          return std::sqrt((m.gradients.*weight.squares)[block]);
         },
         aside));
     aside += 0.25;
@@ -142,17 +139,17 @@ Figure gradients(const PlacementComparison& comparison) {
 
 }  // namespace
 
-std::vector<Figure> figures_of(const MeanFieldResult& result) {
+std::vector<Figure> figures(const Measured& measured) {
   std::vector<Figure> figures;
-  for (const PlacementComparison& each : result.placements) {
-    figures.push_back(stream(each));
-    figures.push_back(correlations(each));
-    figures.push_back(gradients(each));
+  for (const Comparison& comparison : measured.placements) {
+    figures.push_back(stream(comparison));
+    figures.push_back(correlations(comparison));
+    figures.push_back(gradients(comparison));
   }
-  if (result.options.network == MeanFieldOptions::Network::article) {
+  if (measured.options.article()) {
     for (Figure& figure : figures) figure.name = "article_" + figure.name;
   }
   return figures;
 }
 
-}  // namespace normlab
+}  // namespace normlab::mean_field

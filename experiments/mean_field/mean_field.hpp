@@ -4,27 +4,33 @@
 #include <string>
 #include <vector>
 
-#include "experiments/lab/report/report.hpp"
-#include "experiments/lab/runs/jobs.hpp"
-#include "experiments/theory/mean_field_cell.hpp"
+#include "experiments/lab/results/results.hpp"
+#include "experiments/lab/runs/run.hpp"
+#include "experiments/theory/mean_field_measurement.hpp"
 
-namespace normlab {
+namespace normlab::mean_field {
 
 // Mean-field theory beside simulation, layer by layer.
-struct MeanFieldOptions {
+struct Options {
   // simplified: the network that the theory is about, on Gaussian tokens. article: the network of
   // init_gradients on digits, which breaks its assumptions.
-  enum class Network { simplified, article };
-  Network network = Network::simplified;
-  MeanFieldSetting setting{};  // its placement is each of `placements` in turn
-  EncoderModel::Config model{};
-  std::int64_t images = 64;  // article
+  std::string network = "simplified";
+  // Its placement is that of each comparison, its ffn follows from ffn_ratio.
+  MeanFieldSetting setting{};
+  std::int64_t ffn_ratio = 1;    // ffn / width
+  EncoderModel::Config model{};  // article
+  std::int64_t images = 64;      // article
   std::vector<Placement> placements{Placement::post, Placement::pre, Placement::res_post};
   std::int64_t seeds = 20;  // 0, 1, ...
+
+  bool article() const { return network == "article"; }
 };
 
+// Throws std::invalid_argument before anything is computed.
+void check(const Options& options);
+
 // One placement. All lists of norms hold squares.
-struct PlacementComparison {
+struct Comparison {
   MeanFieldSetting setting;
   std::vector<BlockMoments> blocks;  // theory, like the next two
   PairMoments output_gradient;
@@ -35,29 +41,21 @@ struct PlacementComparison {
   std::vector<SquaredNorms> expected_from_measured;
 };
 
-struct MeanFieldResult {
-  MeanFieldOptions options;
-  std::vector<PlacementComparison> placements;
+struct Measured {
+  Options options;
+  std::vector<Comparison> placements;
 
   bool all_finite() const;
 };
-
-// Throws std::invalid_argument for options that do not fit together, before anything is computed.
-void check_options(const MeanFieldOptions& options);
-
-// The result does not depend on `threads`. `digits` are read for the article's network only.
-MeanFieldResult run_mean_field(const MeanFieldOptions& options, const Digits& digits, int threads,
-                               const JobProgress& progress = {});
+Measured measure(const Options& options, const lab::Run& run);
 
 // What the network has that the theory does not allow for; nothing for the simplified one.
-std::vector<std::string> broken_assumptions(const MeanFieldOptions& options);
+std::vector<std::string> broken_assumptions(const Options& options);
 
-std::string text_of(const MeanFieldResult& result);
-std::string json_of(const MeanFieldResult& result);
-Report report_of(const MeanFieldResult& result, const std::string& command);
-std::vector<Figure> figures_of(const MeanFieldResult& result);
+lab::Results results(const Measured& measured);
+std::vector<Figure> figures(const Measured& measured);
 
-// The program: 0; 1 when a number is not finite; 2 for bad usage.
-int mean_field_main(int argc, const char* const* argv);
+// The program.
+int main(int argc, const char* const* argv);
 
-}  // namespace normlab
+}  // namespace normlab::mean_field

@@ -62,9 +62,9 @@ ExpectedDecay expected_decay(double x, double m, const NormalRule& rule) {
 std::vector<std::vector<ExpectedDecay>> tabulate(const std::vector<double>& a, double k, double m,
                                                  const NormalRule& rule) {
   std::vector<std::vector<ExpectedDecay>> table;
-  for (double each : a) {
+  for (double logit : a) {
     auto& row = table.emplace_back();
-    for (double u : rule.nodes) row.push_back(expected_decay(each + k * u, m, rule));
+    for (double u : rule.nodes) row.push_back(expected_decay(logit + k * u, m, rule));
   }
   return table;
 }
@@ -93,8 +93,8 @@ double softmax_overlap(double correlation, double variance, std::int64_t classes
   constexpr double kStep = 0.4;
   std::vector<double> a;
   const double end = 4.0 + 8.0 * std::sqrt(variance);
-  for (double each = -std::log(count) - variance - 22.0; each < end; each += kStep) {
-    a.push_back(each);
+  for (double value = -std::log(count) - variance - 22.0; value < end; value += kStep) {
+    a.push_back(value);
   }
   const auto table = tabulate(a, k, m, rule);
   double sum = 0.0;

@@ -23,8 +23,8 @@ struct MeanFieldSetting {
 
 // Per coordinate: x . x' / d.
 struct BlockMoments {
-  PairMoments input;            // of the stream that enters the block
-  PairMoments after_attention;  // of the sum x + branch, before a norm on the stream
+  PairMoments input;            // of the residual stream that enters the block
+  PairMoments after_attention;  // of the sum x + branch, before a norm on the residual stream
   PairMoments after_ffn;        // post-norm: what the second norm receives (Lemma 2)
 };
 

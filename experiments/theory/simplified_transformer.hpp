@@ -18,7 +18,8 @@ struct SimplifiedOptions {
 };
 
 // One block, tokens (sequences, tokens, d) -> the same shape.
-// Observed: after_attention and after_ffn, the sums x + branch before a norm on the stream.
+// Observed: after_attention and after_ffn, the sums x + branch before a norm on the residual
+// stream.
 class SimplifiedBlock : public Layer {
  public:
   SimplifiedBlock(const SimplifiedOptions& options, Generator& generator);

@@ -1,4 +1,4 @@
-// Tested by tests/experiments/untrained/gradient_cell_test.cpp against PyTorch.
+// Tested by tests/experiments/untrained/gradients_test.cpp against PyTorch.
 #include "experiments/untrained/encoder_model.hpp"
 
 #include <cmath>

@@ -3,7 +3,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "experiments/lab/results/table.hpp"
-#include "experiments/untrained/gradient_cell.hpp"
+#include "experiments/untrained/gradients.hpp"
 
 namespace normlab {
 

@@ -96,11 +96,13 @@ bool FiniteDifferenceCheck::passed() const {
 
 std::vector<FiniteDifferenceCheck> check_finite_differences(const EncoderModel::Config& config,
                                                             Placement placement,
+                                                            std::int64_t layers,
                                                             const Tokens& tokens) {
-  EncoderModel model(config, kCheckedDepth, placement, 0);
+  EncoderModel model(config, layers, placement, 0);
   add_mean_loss_gradient(model, tokens);
   std::vector<FiniteDifferenceCheck> checks;
-  for (std::int64_t layer : {std::int64_t{1}, kCheckedDepth}) {
+  for (std::int64_t layer : {std::int64_t{1}, layers}) {
+    if (!checks.empty() && checks.back().layer == layer) continue;
     Parameter& w2 = model.encoder().layers[static_cast<std::size_t>(layer - 1)]->linear2.weight;
     checks.push_back(check_layer(model, tokens, w2, {.placement = placement, .layer = layer}));
   }

@@ -9,7 +9,7 @@ namespace normlab {
 // Checks that an experiment makes of its own tools before its numbers may be believed.
 
 // C1: is the gradient the derivative of the loss? The largest entry of dLoss/dW2 of one layer
-// against a central difference (L = 6, seed 0) with a step of 1e-6. If that fails, a step of 1e-7
+// against a central difference (seed 0) with a step of 1e-6. If that fails, a step of 1e-7
 // and the next two entries are tried.
 struct FiniteDifferenceCheck {
   Placement placement;
@@ -23,9 +23,10 @@ struct FiniteDifferenceCheck {
   // the check cannot tell.
   bool passed() const;
 };
-inline constexpr std::int64_t kCheckedDepth = 6;
+// Of the first and the last layer of a stack.
 std::vector<FiniteDifferenceCheck> check_finite_differences(const EncoderModel::Config& config,
                                                             Placement placement,
+                                                            std::int64_t layers,
                                                             const Tokens& tokens);
 
 // C2: largest |RMSNorm - LayerNorm| (both with eps 1e-5) over the embedded tokens, with each

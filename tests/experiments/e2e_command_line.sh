@@ -110,7 +110,7 @@ cmp -s 1.json out || fail "--json /dev/stdout"
 
 succeeds "$program" --layers 3 7 --width 48 --heads 3 --ffn 7 --images 2 --seeds 4294967301 \
   --quiet --json depths.json
-depths=$(sed -n 's/^   "layers": \([0-9]*\),$/\1/p' depths.json | sort -n | uniq -c | tr -s ' \n' ' ')
+depths=$(sed -n '/"points"/,$s/^ *"layers": \([0-9]*\),$/\1/p' depths.json | sort -n | uniq -c | tr -s ' \n' ' ')
 [ "$depths" = " 4 3 4 7 " ] || fail "--layers 3 7 computed (count depth):$depths"
 grep -q '"seed": 4294967301,' depths.json || fail "the seed is not in the JSON"
 

@@ -17,7 +17,7 @@ refused_by "$mean_field" '--input-correlation: must be a finite number of at lea
 refused_by "$mean_field" 'weights per layer must be at most' --width 8192 --layers 1000
 refused_by "$mean_field" '--width: must not be given with --network article' --network article --width 8
 refused_by "$mean_field" '--images: must be given with --network article' --images 8
-refused_by "$mean_field" '--images: must be from 1 to 1797, got 5000' --network article --images 5000
+refused_by "$mean_field" '--images: must be a whole number from 1 to 1797, got 5000' --network article --images 5000
 refused_by "$mean_field" '--report: must name another file than --json' --json same --report same
 refused_by "$mean_field" 'missing/out.json: cannot be written' --json missing/out.json
 refused_by "$lemmas" '--seeds: must be a whole number from 3 to 100000, got 2' --seeds 2
@@ -30,16 +30,16 @@ refused_by "$lemmas" 'not expected: --wat' --wat
 small() { "$mean_field" --layers 2 --width 8 --seeds 3 --tokens 2 --sequences 2 "$@"; }
 article() { "$mean_field" --network article --layers 1 --images 2 --seeds 2 "$@"; }
 claims() { "$lemmas" --layers 1 3 --width 16 --widths 8 16 --seeds 3 --tokens 2 --sequences 2 "$@"; }
-for each in small article claims; do
+for run_small in small article claims; do
   for threads in 1 2 3; do
-    run $each --threads $threads --json $each.$threads.json
-    [ "$code" -eq 0 ] || { [ $each = claims ] && [ "$code" -eq 1 ]; } || fail "$each: exit code $code"
-    [ $threads -ne 1 ] || cp out $each.txt
-    cmp -s $each.txt out || fail "the text of $each differs on $threads threads"
-    cmp -s $each.1.json $each.$threads.json || fail "the JSON of $each differs on $threads threads"
+    run $run_small --threads $threads --json $run_small.$threads.json
+    [ "$code" -eq 0 ] || { [ $run_small = claims ] && [ "$code" -eq 1 ]; } || fail "$run_small: exit code $code"
+    [ $threads -ne 1 ] || cp out $run_small.txt
+    cmp -s $run_small.txt out || fail "the text of $run_small differs on $threads threads"
+    cmp -s $run_small.1.json $run_small.$threads.json || fail "the JSON of $run_small differs on $threads threads"
   done
-  run $each --quiet
-  [ ! -s out ] || fail "$each --quiet prints"
+  run $run_small --quiet
+  [ ! -s out ] || fail "$run_small --quiet prints"
 done
 for program in "$mean_field" "$lemmas"; do
   succeeds "$program" --help

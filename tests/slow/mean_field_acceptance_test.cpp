@@ -7,7 +7,7 @@
 #include "experiments/lab/runs/jobs.hpp"
 #include "experiments/lab/stats/line_fit.hpp"
 #include "experiments/lab/stats/statistics.hpp"
-#include "experiments/theory/mean_field_cell.hpp"
+#include "experiments/theory/mean_field_measurement.hpp"
 
 using namespace normlab;
 
@@ -40,16 +40,16 @@ std::vector<double> log_ratios(const MeanFieldSetting& setting,
                                std::vector<double> SquaredNorms::*weight, std::size_t layer) {
   const std::vector<BlockMoments> blocks = forward_moments(setting);
   std::vector<double> ratios;
-  for (const MeanFieldMeasurement& each : seeds) {
-    const SquaredNorms expected = expected_gradients(setting, blocks, each.output_gradient);
-    ratios.push_back(0.5 * std::log((each.gradients.*weight)[layer] / (expected.*weight)[layer]));
+  for (const MeanFieldMeasurement& seed : seeds) {
+    const SquaredNorms expected = expected_gradients(setting, blocks, seed.output_gradient);
+    ratios.push_back(0.5 * std::log((seed.gradients.*weight)[layer] / (expected.*weight)[layer]));
   }
   return ratios;
 }
 
 double root_mean_square(const std::vector<double>& values) {
   double squares = 0.0;
-  for (double each : values) squares += each * each;
+  for (double value : values) squares += value * value;
   return std::sqrt(squares / static_cast<double>(values.size()));
 }
 
@@ -65,8 +65,8 @@ TEST_CASE("mean_field, slow: forward moments are within 3 % at d = 1024, 24 laye
       for (PairMoments BlockMoments::*point :
            {&BlockMoments::after_attention, &BlockMoments::after_ffn}) {
         PairMoments mean;
-        for (const auto& each : seeds) {
-          mean = mean + each.blocks[l].*point / static_cast<double>(seeds.size());
+        for (const auto& seed : seeds) {
+          mean = mean + seed.blocks[l].*point / static_cast<double>(seeds.size());
         }
         const PairMoments& expected = blocks[l].*point;
         worst_size = std::max(worst_size, std::abs(mean.same / expected.same - 1.0));
@@ -124,7 +124,7 @@ TEST_CASE("mean_field, slow: the whole theory is within the standard error of ma
     for (const auto weight : kWeights) {
       for (std::size_t l = 0; l < 6; ++l) {
         std::vector<double> squares;
-        for (const auto& each : seeds) squares.push_back((each.gradients.*weight)[l]);
+        for (const auto& seed : seeds) squares.push_back((seed.gradients.*weight)[l]);
         const Estimate got = estimate(squares);
         const double off = (got.mean - (expected.*weight)[l]) / got.error;
         MESSAGE(name(placement), " layer ", l + 1, ": ", got.mean, " for ", (expected.*weight)[l],

@@ -23,16 +23,23 @@ double Claim::miss() const {
   return std::max({0.0, low - measured.mean, measured.mean - high});
 }
 
-bool Claim::holds() const { return miss() <= margin + 4.0 * measured.error; }
+bool Claim::fails() const { return !(miss() <= margin + 4.0 * measured.error); }
+
+bool Claim::holds() const {
+  const double inside = std::min(measured.mean - low, high - measured.mean);
+  const bool far_inside = 4.0 * measured.error <= inside + margin;
+  return !fails() && (far_inside || measured.error <= std::max(margin, resolution));
+}
 
 bool proved_claims_hold(const std::vector<Claim>& claims) {
   return std::all_of(claims.begin(), claims.end(),
-                     [](const Claim& claim) { return !claim.must_hold || claim.holds(); });
+                     [](const Claim& claim) { return !claim.must_hold || !claim.fails(); });
 }
 
 std::string verdict(const Claim& claim) {
   const double miss = claim.miss();
-  if (!claim.holds()) return fmt::format("does not hold here, by {:.3g}", miss);
+  if (claim.fails()) return fmt::format("does not hold here, by {:.3g}", miss);
+  if (!claim.holds()) return "undecided: more seeds";
   return miss == 0.0 ? "holds" : fmt::format("holds, {:.2g} off", miss);
 }
 
@@ -45,14 +52,14 @@ Table claims_table(const std::vector<Claim>& claims) {
                           {.key = "claimed", .title = "claimed"},
                           {.key = "theory", .title = "theory", .format = ".4f"},
                           {.key = "verdict", .title = "verdict"}}};
-  for (const char* key : {"low", "high", "margin", "must_hold", "miss", "holds"}) {
+  for (const char* key : {"low", "high", "margin", "resolution", "must_hold", "miss", "holds"}) {
     table.columns.push_back({.key = key, .title = key, .shown = Shown::in_json});
   }
   for (const Claim& claim : claims) {
     table.rows.push_back({claim.title, claim.statement, claim.measured, allowed_text(claim),
                           std::isnan(claim.theory) ? Cell() : Cell(claim.theory), verdict(claim),
-                          claim.low, claim.high, claim.margin, claim.must_hold, claim.miss(),
-                          claim.holds()});
+                          claim.low, claim.high, claim.margin, claim.resolution, claim.must_hold,
+                          claim.miss(), claim.holds()});
   }
   return table;
 }

@@ -59,18 +59,27 @@ std::string sentence_above(const Table& table, const Row& row) {
   return sentence;
 }
 
-std::string text_of(const Table& table) {
+// The header and the rows; the columns in text stand `gap` apart.
+std::vector<std::string> lines_of(const Table& table, const std::string& indent,
+                                  const std::string& gap) {
   std::vector<std::string> lines(table.rows.size() + 1);
-  const bool sentences = std::any_of(table.columns.begin(), table.columns.end(),
-                                     [](const Column& column) { return column.above_row; });
-  const std::string indent = sentences ? "    " : "";
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     if (!in_text(table.columns[i].shown) || table.columns[i].above_row) continue;
     const std::vector<std::string> column = column_of(table, i);
     for (std::size_t line = 0; line < lines.size(); ++line) {
-      lines[line] += (lines[line].empty() ? indent : "  ") + column[line];
+      lines[line] += (lines[line].empty() ? indent : gap) + column[line];
     }
   }
+  return lines;
+}
+
+std::string text_of(const Table& table) {
+  constexpr std::size_t kColumns = 80;
+  const bool sentences = std::any_of(table.columns.begin(), table.columns.end(),
+                                     [](const Column& column) { return column.above_row; });
+  const std::string indent = sentences ? "    " : "";
+  std::vector<std::string> lines = lines_of(table, indent, "  ");
+  if (width_of(lines.front()) > kColumns) lines = lines_of(table, indent, " ");
   std::string text = table.title.empty() ? "" : table.title + "\n";
   for (std::size_t line = 0; line < lines.size(); ++line) {
     if (sentences && line > 0) text += wrapped(sentence_above(table, table.rows[line - 1]));

@@ -104,7 +104,7 @@ TEST_CASE("compare_norms: the depth exponent is the slope of the logarithms") {
   Options options = small({Placement::pre});
   Measured result{options, points_of(options)};
   for (Point& point : result.points) {  // made up: 3 L^(-1/2), stream 2 + l
-    const auto depth = static_cast<double>(point.cell.layers);
+    const auto depth = static_cast<double>(point.configuration.layers);
     point.measured.w2_grad_norm = {1.0, 3.0 / std::sqrt(depth)};
     point.measured.stream_sq_norm_per_d = {3.0, 4.0, 5.0};
     point.measured.loss = 2.0;

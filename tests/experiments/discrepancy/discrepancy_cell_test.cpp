@@ -9,7 +9,7 @@
 #include "core/ops/shape_ops.hpp"
 #include "experiments/discrepancy/cell.hpp"
 #include "experiments/discrepancy/model.hpp"
-#include "experiments/untrained/gradient_cell.hpp"
+#include "experiments/untrained/gradients.hpp"
 #include "tests/experiments/discrepancy/discrepancy_cases.hpp"
 
 using namespace normlab;

@@ -2,12 +2,12 @@
 
 #include "experiments/init_gradients/init_gradients.hpp"
 
-namespace normlab {
+namespace normlab::init_gradients {
 
 // A run of a fraction of a second: two seeds, two scales, the table over layers at a depth of its
 // own.
-inline InitGradientsOptions small_run() {
-  InitGradientsOptions options;
+inline Options small_run() {
+  Options options;
   options.model = {.d_model = 6, .nhead = 2, .dim_feedforward = 5};
   options.images = 2;
   options.seeds = {3, 4294967301};
@@ -17,4 +17,4 @@ inline InitGradientsOptions small_run() {
   return options;
 }
 
-}  // namespace normlab
+}  // namespace normlab::init_gradients

@@ -19,8 +19,8 @@ bool close(double got, double expected, double tolerance = 1e-13) {
 }
 
 Placement placement_of(const std::string& name) {
-  for (Placement each : kDerived) {
-    if (normlab::name(each) == name) return each;
+  for (Placement placement : kDerived) {
+    if (normlab::name(placement) == name) return placement;
   }
   throw std::runtime_error("no such placement: " + name);
 }
@@ -56,12 +56,12 @@ TEST_CASE("mean_field_theory: three kinds of pairs give what all pairs of tokens
         .output_gain = fixture.option<double>("output_gain")};
     const std::vector<BlockMoments> blocks = forward_moments(setting);
     std::vector<double> after_attention, after_ffn;
-    for (const BlockMoments& each : blocks) {
+    for (const BlockMoments& block : blocks) {
       for (double PairMoments::*kind :
            {&PairMoments::same, &PairMoments::within, &PairMoments::across}) {
         const bool there = kind != &PairMoments::across || setting.sequences > 1;
-        after_attention.push_back(there ? each.after_attention.*kind : 0.0);
-        after_ffn.push_back(there ? each.after_ffn.*kind : 0.0);
+        after_attention.push_back(there ? block.after_attention.*kind : 0.0);
+        after_ffn.push_back(there ? block.after_ffn.*kind : 0.0);
       }
     }
     check_list(fixture, "after_attention", after_attention);

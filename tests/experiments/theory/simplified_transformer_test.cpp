@@ -6,7 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "experiments/lab/stats/statistics.hpp"
-#include "experiments/theory/mean_field_cell.hpp"
+#include "experiments/theory/mean_field_measurement.hpp"
 #include "nn/init.hpp"
 
 using namespace normlab;
@@ -152,13 +152,13 @@ TEST_CASE("measure_simplified: theory and a Monte Carlo agree at small depth, ev
       CAPTURE(l);
       PairMoments attention, ffn;
       double w1 = 0.0, w2 = 0.0, wv = 0.0;
-      for (const MeanFieldMeasurement& each : seeds) {
-        attention = attention + each.blocks[l].after_attention / kSeeds;
-        ffn = ffn + each.blocks[l].after_ffn / kSeeds;
-        const SquaredNorms expected = expected_gradients(setting, blocks, each.output_gradient);
-        w1 += std::sqrt(each.gradients.w1[l] / expected.w1[l]) / kSeeds;
-        w2 += std::sqrt(each.gradients.w2[l] / expected.w2[l]) / kSeeds;
-        wv += std::sqrt(each.gradients.wv[l] / expected.wv[l]) / kSeeds;
+      for (const MeanFieldMeasurement& seed : seeds) {
+        attention = attention + seed.blocks[l].after_attention / kSeeds;
+        ffn = ffn + seed.blocks[l].after_ffn / kSeeds;
+        const SquaredNorms expected = expected_gradients(setting, blocks, seed.output_gradient);
+        w1 += std::sqrt(seed.gradients.w1[l] / expected.w1[l]) / kSeeds;
+        w2 += std::sqrt(seed.gradients.w2[l] / expected.w2[l]) / kSeeds;
+        wv += std::sqrt(seed.gradients.wv[l] / expected.wv[l]) / kSeeds;
       }
       for (const auto& [got, expected] :
            {std::pair{attention, blocks[l].after_attention}, std::pair{ffn, blocks[l].after_ffn}}) {

@@ -1,4 +1,4 @@
-#include "experiments/untrained/gradient_cell.hpp"
+#include "experiments/untrained/gradients.hpp"
 
 #include <doctest/doctest.h>
 
@@ -42,9 +42,10 @@ TEST_CASE("measure_gradients: every number is PyTorch's, for odd sizes, seeds an
   for (const FixtureCase& fixture : load_fixture_cases("gradients.json", "gradient_cell")) {
     CAPTURE(fixture.name);
     const Tokens tokens = tokens_of(load_digits().range(0, fixture.option<std::int64_t>("images")));
-    const GradientCell cell{fixture.option<std::int64_t>("layers"), placement_of(fixture),
-                            fixture.option<std::uint64_t>("seed"), fixture.option<double>("scale")};
-    const GradientMeasurement got = measure_gradients(config_of(fixture), cell, tokens);
+    const Configuration configuration{fixture.option<std::int64_t>("layers"), placement_of(fixture),
+                                      fixture.option<std::uint64_t>("seed"),
+                                      fixture.option<double>("scale")};
+    const GradientMeasurement got = measure_gradients(config_of(fixture), configuration, tokens);
     check_close("loss", fixture, {got.loss});
     check_close("w1_grad_norm", fixture, got.w1_grad_norm);
     check_close("w2_grad_norm", fixture, got.w2_grad_norm);
@@ -68,41 +69,10 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("measure_depths: bit for bit what one depth at a time gives, in the order of the cells") {
-  const Tokens tokens = tokens_of(load_digits().range(0, 17));  // two slices
-  for (const PlacementEntry& each : nn::placements()) {
-    if (each.placement == Placement::deep_norm) continue;
-    CAPTURE(each.name);
-    const EncoderModel::Config config{.d_model = 6, .nhead = 2, .dim_feedforward = 5};
-    const std::vector<GradientCell> cells{
-        {3, each.placement, 1, 0.5}, {1, each.placement, 1, 0.5}, {4, each.placement, 1, 0.5}};
-    const auto together = measure_depths(config, cells, tokens);
-    REQUIRE(together.size() == cells.size());
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      CHECK(together[i].w2_grad_norm.size() == static_cast<std::size_t>(cells[i].layers));
-      CHECK(same(together[i], measure_gradients(config, cells[i], tokens)));
-    }
-  }
-}
-
-TEST_CASE("measure_depths: cells that differ in more than depth are refused") {
-  const Tokens tokens = tokens_of(load_digits().range(0, 1));
-  const EncoderModel::Config config{.d_model = 6, .nhead = 2, .dim_feedforward = 5};
-  const GradientCell cell{2, Placement::pre, 0, 1.0};
-  const auto refused = [&](const std::vector<GradientCell>& cells) {
-    CHECK_THROWS_AS(measure_depths(config, cells, tokens), std::invalid_argument);
-  };
-  refused({});
-  refused({cell, {1, Placement::post, 0, 1.0}});
-  refused({cell, {1, Placement::pre, 1, 1.0}});
-  refused({cell, {1, Placement::pre, 0, 0.5}});
-  refused({{1, Placement::deep_norm, 0, 1.0}, {2, Placement::deep_norm, 0, 1.0}});
-}
-
 TEST_CASE("measure_gradients: the loss of slices is the loss of all images") {
   // 16 images are one slice, 17 two: the mean over tokens joins them as the sizes weigh.
   const EncoderModel::Config config{.d_model = 6, .nhead = 2, .dim_feedforward = 5};
-  const GradientCell cell{2, Placement::pre, 3, 1.0};
+  const Configuration configuration{2, Placement::pre, 3, 1.0};
   const Tokens all = tokens_of(load_digits().range(0, 17));
   const auto part = [&](std::int64_t first, std::int64_t last) {
     const std::int64_t row = 16 * 4;
@@ -111,10 +81,10 @@ TEST_CASE("measure_gradients: the loss of slices is the loss of all images") {
         Tensor({last - first, 16, 4}, std::vector<double>(begin + first * row, begin + last * row)),
         {all.labels.begin() + first, all.labels.begin() + last}};
   };
-  const double first = measure_gradients(config, cell, part(0, 16)).loss;
-  const double second = measure_gradients(config, cell, part(16, 17)).loss;
+  const double first = measure_gradients(config, configuration, part(0, 16)).loss;
+  const double second = measure_gradients(config, configuration, part(16, 17)).loss;
   const double joined = (16.0 * first + second) / 17.0;
-  CHECK(std::abs(measure_gradients(config, cell, all).loss - joined) <= 1e-14 * joined);
+  CHECK(std::abs(measure_gradients(config, configuration, all).loss - joined) <= 1e-14 * joined);
 }
 
 TEST_CASE("measure_gradients: only the low 32 bits of the seed count, and other seeds differ") {

@@ -1,5 +1,5 @@
 // Tested by tests/experiments/theory/simplified_transformer_test.cpp.
-#include "experiments/theory/mean_field_cell.hpp"
+#include "experiments/theory/mean_field_measurement.hpp"
 
 #include <algorithm>
 #include <cmath>

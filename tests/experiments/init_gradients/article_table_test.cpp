@@ -1,4 +1,4 @@
-// The text and the JSON of init_gradients, from results made by hand.
+// The text and the JSON of init_gradients, from numbers made by hand.
 #include <limits>
 
 #include <doctest/doctest.h>
@@ -7,6 +7,7 @@
 #include "tests/experiments/init_gradients/init_gradients_cases.hpp"
 
 using namespace normlab;
+using namespace normlab::init_gradients;
 using Json = nlohmann::ordered_json;
 
 namespace {
@@ -15,8 +16,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 // Two layers, one of them in the depth table, two seeds, one scale; seed s adds s to every number.
-InitGradientsResult made_by_hand() {
-  InitGradientsResult result;
+Measured made_by_hand() {
+  Measured result;
   result.options.model = {.d_model = 6, .nhead = 2, .dim_feedforward = 5};
   result.options.images = 2;
   result.options.seeds = {0, 1};
@@ -38,7 +39,7 @@ InitGradientsResult made_by_hand() {
         std::vector<double> norms{2.0 + s, 1.0 + s}, stream{1.5 + s, 2.5 + s};
         if (layers == 4) norms.insert(norms.end(), {0.5 + s, 0.25 + s});
         if (placement == Placement::pre) stream.push_back(7.0 + s);
-        result.cells.push_back(
+        result.points.push_back(
             {{layers, placement, seed, 1.0}, {2.5 + s, norms, norms, norms, norms, stream}});
       }
     }
@@ -46,16 +47,22 @@ InitGradientsResult made_by_hand() {
   return result;
 }
 
-std::vector<std::string> keys_of(const Json& json) {
+std::string json(const Measured& measured) { return lab::to_json(results(measured)); }
+
+Json json_points(const Measured& measured) {
+  return Json::parse(json(measured))["tables"]["points"];
+}
+
+std::vector<std::string> keys(const Json& object) {
   std::vector<std::string> keys;
-  for (const auto& [key, value] : json.items()) keys.push_back(key);
+  for (const auto& [key, value] : object.items()) keys.push_back(key);
   return keys;
 }
 
 }  // namespace
 
-TEST_CASE("text_of: the layout of both tables, to the letter") {
-  const std::string text = text_of(made_by_hand());
+TEST_CASE("article_table: the layout of both tables, to the letter") {
+  const std::string text = article_table(made_by_hand());
   const std::size_t first_line = text.find('\n') + 1;
   CHECK(text.starts_with("normlab "));
   CHECK(text.substr(0, first_line).ends_with(" | seeds [0, 1]\n"));
@@ -83,11 +90,11 @@ TEST_CASE("text_of: the layout of both tables, to the letter") {
         "\n");
 }
 
-TEST_CASE("text_of: with one placement its columns and lines only") {
-  InitGradientsResult result = made_by_hand();
+TEST_CASE("article_table: with one placement its columns and lines only") {
+  Measured result = made_by_hand();
   result.options.placements = {Placement::post};
   result.options.layers = {2};
-  const std::string text = text_of(result);
+  const std::string text = article_table(result);
   CHECK(text.find("layer   post-norm grad         post |x5|^2/d\n"
                   "    1  2.5000 [2.0000, 3.0000]          2.00\n") != std::string::npos);
   CHECK(text.find("input scale    L   post-norm\nunit           2      1.5000\n") !=
@@ -95,66 +102,76 @@ TEST_CASE("text_of: with one placement its columns and lines only") {
   CHECK(text.find("final LN input") == std::string::npos);
 }
 
-TEST_CASE("text_of: numbers that are not finite are shown as such") {
-  InitGradientsResult result = made_by_hand();
-  for (MeasuredCell& each : result.cells) each.measured.w2_grad_norm.front() = kInfinity;
-  result.cells.front().measured.w2_grad_norm.back() = kNaN;
-  const std::string text = text_of(result);
+TEST_CASE("article_table: numbers that are not finite are shown as such") {
+  Measured result = made_by_hand();
+  for (Point& point : result.points) point.measured.w2_grad_norm.front() = kInfinity;
+  result.points.front().measured.w2_grad_norm.back() = kNaN;
+  const std::string text = article_table(result);
   CHECK(text.find("    1  inf [inf, inf]  inf [inf, inf] ") != std::string::npos);
   CHECK(text.find("    2  nan [nan, nan]  11.5000 ") != std::string::npos);
 }
 
-TEST_CASE("json_of: the keys and their order") {
-  const Json json = Json::parse(json_of(made_by_hand()));
-  CHECK(keys_of(json) == std::vector<std::string>{"experiment", "version", "config", "cells"});
-  CHECK(json["experiment"] == "init_gradients");
-  CHECK(json["config"]["width"] == 6);
-  CHECK(json["config"]["seeds"] == Json({0, 1}));
-  CHECK(json["config"]["layers"] == Json({2, 4}));
-  CHECK(json["config"]["norm"] == "layernorm");
-  REQUIRE(json["cells"].size() == 8);
-  for (const Json& cell : json["cells"]) {
-    CHECK(keys_of(cell) == std::vector<std::string>{"layers", "placement", "seed", "scale", "loss",
-                                                    "w1_grad_norm", "w2_grad_norm",
-                                                    "in_proj_grad_norm", "out_proj_grad_norm",
-                                                    "stream_sq_norm_per_d"});
-  }
-  CHECK(json["cells"][0]["placement"] == "post");
-  CHECK(json["cells"][2]["placement"] == "pre");
-  CHECK(json["cells"][3]["seed"] == 1);
-  CHECK(json["cells"][3]["stream_sq_norm_per_d"] == Json({12.5, 13.5, 18.0}));
+TEST_CASE("article_table: another norm than the published one is named") {
+  Measured result = made_by_hand();
+  result.options.model.norm = "rmsnorm";
+  const std::string text = article_table(result);
+  CHECK(text.find(" | seeds [0, 1] | norm rmsnorm\n") != std::string::npos);
+  CHECK(text.find("of the stream each rmsnorm sees\n") != std::string::npos);
+  CHECK(text.find("final rmsnorm input (pre-norm)") != std::string::npos);
+  CHECK(text.find("LN") == std::string::npos);
 }
 
-TEST_CASE("json_of: numbers come back as the same doubles, and seeds exactly") {
-  InitGradientsResult result = made_by_hand();
+TEST_CASE("init_gradients, JSON: a row for each network, and the scales as numbers") {
+  const Json points = json_points(made_by_hand());
+  REQUIRE(points.size() == 8);
+  for (const Json& point : points) {
+    CHECK(keys(point) == std::vector<std::string>{"layers", "placement", "seed", "scale", "loss",
+                                                  "w1_grad_norm", "w2_grad_norm",
+                                                  "in_proj_grad_norm", "out_proj_grad_norm",
+                                                  "stream_sq_norm_per_d"});
+  }
+  CHECK(points[0]["placement"] == "post");
+  CHECK(points[2]["placement"] == "pre");
+  CHECK(points[3]["seed"] == 1);
+  CHECK(points[3]["stream_sq_norm_per_d"] == Json({12.5, 13.5, 18.0}));
+  const Json document = Json::parse(json(made_by_hand()));
+  CHECK(document["config"]["input_scale_values"] == Json({1.0}));
+  CHECK(document["tables"]["by_depth"][1]["pre_times_root_layers"] == 21.5);
+}
+
+TEST_CASE("init_gradients, JSON: numbers come back as the same doubles, and seeds exactly") {
+  Measured result = made_by_hand();
   const std::vector<double> hard{
       0.1, 1.0 / 3.0, 5e-324, 1.7976931348623157e308, 2.2250738585072014e-308, 123456789.12345678,
       1e22};
-  result.cells[0].measured.w1_grad_norm = hard;
-  result.cells[0].cell.seed = std::numeric_limits<std::uint64_t>::max();
-  const Json cell = Json::parse(json_of(result))["cells"][0];
-  CHECK(cell["w1_grad_norm"].get<std::vector<double>>() == hard);
-  CHECK(cell["seed"].get<std::uint64_t>() == std::numeric_limits<std::uint64_t>::max());
+  result.points[0].measured.w1_grad_norm = hard;
+  result.options.seeds.front() = std::numeric_limits<std::uint64_t>::max();
+  for (Point& point : result.points) {
+    if (point.configuration.seed == 0) point.configuration.seed = result.options.seeds.front();
+  }
+  const Json point = json_points(result)[0];
+  CHECK(point["w1_grad_norm"].get<std::vector<double>>() == hard);
+  CHECK(point["seed"].get<std::uint64_t>() == std::numeric_limits<std::uint64_t>::max());
 }
 
-TEST_CASE("json_of: what is not finite is a string, never null") {
-  InitGradientsResult result = made_by_hand();
-  result.cells[0].measured.loss = kNaN;
-  result.cells[0].measured.w1_grad_norm = {kInfinity, -kInfinity, 1.0};
-  const std::string text = json_of(result);
-  const Json cell = Json::parse(text)["cells"][0];
-  CHECK(cell["loss"] == "nan");
-  CHECK(cell["w1_grad_norm"] == Json({"inf", "-inf", 1.0}));
+TEST_CASE("init_gradients, JSON: what is not finite is a string, never null") {
+  Measured result = made_by_hand();
+  result.points[0].measured.loss = kNaN;
+  result.points[0].measured.w1_grad_norm = {kInfinity, -kInfinity, 1.0};
+  const std::string text = json(result);
+  const Json point = json_points(result)[0];
+  CHECK(point["loss"] == "nan");
+  CHECK(point["w1_grad_norm"] == Json({"inf", "-inf", 1.0}));
   CHECK(text.find("null") == std::string::npos);
 }
 
-TEST_CASE("json_of: a real run is written number by number") {
-  const InitGradientsResult result = run_init_gradients(small_run(), load_digits(), 1);
-  const Json json = Json::parse(json_of(result));
-  CHECK(json["cells"].size() == result.cells.size());
-  for (std::size_t i = 0; i < result.cells.size(); ++i) {
-    CHECK(json["cells"][i]["w2_grad_norm"].get<std::vector<double>>() ==
-          result.cells[i].measured.w2_grad_norm);
-    CHECK(json["cells"][i]["loss"].get<double>() == result.cells[i].measured.loss);
+TEST_CASE("init_gradients, JSON: a real run is written number by number") {
+  const Measured result = measure(small_run(), {});
+  const Json points = json_points(result);
+  CHECK(points.size() == result.points.size());
+  for (std::size_t i = 0; i < result.points.size(); ++i) {
+    CHECK(points[i]["w2_grad_norm"].get<std::vector<double>>() ==
+          result.points[i].measured.w2_grad_norm);
+    CHECK(points[i]["loss"].get<double>() == result.points[i].measured.loss);
   }
 }

@@ -1,13 +1,15 @@
-// The tables of init_gradients, in the layout of the source article's script.
+// The tables of init_gradients, in the layout of the source article's script. Tested by
+// tests/experiments/init_gradients/article_table_test.cpp, digit for digit by the published run.
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "experiments/init_gradients/seeds.hpp"
+#include "experiments/init_gradients/init_gradients.hpp"
 
-namespace normlab {
+namespace normlab::init_gradients {
 
 namespace {
 
@@ -32,6 +34,11 @@ std::size_t depth_width(Placement placement) {
   return std::max<std::size_t>(9, title(placement).size() + 1);
 }
 
+// As published for the published norm.
+std::string norm_title(const Options& options) {
+  return options.model.norm == "layernorm" ? "LN" : options.model.norm;
+}
+
 std::string data_line(const Tokens& tokens) {
   const auto pixels = tokens.patches.values();
   const auto count = static_cast<double>(pixels.size());
@@ -46,16 +53,16 @@ std::string data_line(const Tokens& tokens) {
                      class_counts);
 }
 
-std::string check_lines(const InitGradientsResult& result) {
+std::string check_lines(const Measured& measured) {
   std::string text;
-  for (const FiniteDifferenceCheck& check : result.finite_differences) {
+  for (const FiniteDifferenceCheck& check : measured.finite_differences) {
     text += fmt::format("C1 {} layer {}: autograd vs finite difference, rel err {:.1e}\n",
                         padded(check.placement), check.layer, check.relative_error());
   }
   return text +
          fmt::format(
              "C2 max |RMSNorm - LayerNorm|: centred tokens {:.1e}, uncentred tokens {:.1e}\n",
-             result.norm_agreement.centred, result.norm_agreement.uncentred);
+             measured.norm_agreement.centred, measured.norm_agreement.uncentred);
 }
 
 std::string profile_header(const std::vector<Placement>& placements) {
@@ -69,46 +76,43 @@ std::string profile_header(const std::vector<Placement>& placements) {
   return text + "\n";
 }
 
-std::string profile_table(const InitGradientsResult& result) {
-  const InitGradientsOptions& options = result.options;
+std::string profile_table(const Measured& measured) {
+  const Options& options = measured.options;
   std::string text = fmt::format(
       "L = {}: ||dLoss/dW2|| per layer (median over seeds [min, max]); |x|^2/d of the stream each "
-      "LN sees\n",
-      options.profile_layers);
+      "{} sees\n",
+      options.profile_layers, norm_title(options));
   text += profile_header(options.placements);
-  const auto cell = [&](Placement placement) { return profile_cell(result, placement); };
   for (std::int64_t layer = 0; layer < options.profile_layers; ++layer) {
     const auto at = static_cast<std::size_t>(layer);
     text += fmt::format("{:5}", layer + 1);
     for (Placement placement : options.placements) {
       const Spread gradient =
-          spread(over_seeds(result, cell(placement),
+          spread(over_seeds(measured, measured.profile(placement),
                             [at](const GradientMeasurement& m) { return m.w2_grad_norm[at]; }));
       text += fmt::format("  {:.4f} [{:.4f}, {:.4f}]", gradient.median, gradient.smallest,
                           gradient.largest);
     }
     for (Placement placement : options.placements) {
-      const double stream =
-          median(over_seeds(result, cell(placement), [at](const GradientMeasurement& m) {
-            return m.stream_sq_norm_per_d[at];
-          }));
+      const double stream = median(
+          over_seeds(measured, measured.profile(placement),
+                     [at](const GradientMeasurement& m) { return m.stream_sq_norm_per_d[at]; }));
       text += fmt::format("  {:{}.2f}", stream, stream_width(placement));
     }
     text += "\n";
   }
   for (Placement placement : options.placements) {
     if (!entry(placement).needs_final_norm) continue;
-    text +=
-        fmt::format("final LN input ({}) |x|^2/d: {:.2f}\n", title(placement),
-                    median(over_seeds(result, cell(placement), [](const GradientMeasurement& m) {
-                      return m.stream_sq_norm_per_d.back();
-                    })));
+    text += fmt::format(
+        "final {} input ({}) |x|^2/d: {:.2f}\n", norm_title(options), title(placement),
+        median(over_seeds(measured, measured.profile(placement), [](const GradientMeasurement& m) {
+          return m.stream_sq_norm_per_d.back();
+        })));
   }
   for (Placement placement : options.placements) {
     const Spread ratio =
-        spread(over_seeds(result, cell(placement), [](const GradientMeasurement& m) {
-          return m.w2_grad_norm.back() / m.w2_grad_norm.front();
-        }));
+        spread(over_seeds(measured, measured.profile(placement),
+                          [](const GradientMeasurement& m) { return m.w2_last_over_first(); }));
     text += std::isnan(ratio.median)
                 ? fmt::format("{} top/bottom gradient ratio: none, a gradient is zero\n",
                               padded(placement))
@@ -118,8 +122,8 @@ std::string profile_table(const InitGradientsResult& result) {
   return text;
 }
 
-std::string depth_table(const InitGradientsResult& result) {
-  const InitGradientsOptions& options = result.options;
+std::string depth_table(const Measured& measured) {
+  const Options& options = measured.options;
   std::string text =
       "last layer ||dLoss/dW2_L|| (median over seeds) against depth L\ninput scale    L";
   for (Placement placement : options.placements) {
@@ -134,12 +138,10 @@ std::string depth_table(const InitGradientsResult& result) {
       text += fmt::format("{:<12} {:3} ", scale.name, layers);
       std::string scaled;
       for (Placement placement : options.placements) {
-        const double last =
-            median(over_seeds(result, {layers, placement, 0, scale.value},
-                              [](const GradientMeasurement& m) { return m.w2_grad_norm.back(); }));
-        text += fmt::format("  {:{}.4f}", last, depth_width(placement));
+        const auto last = last_gradients(measured, layers, placement, scale.value);
+        text += fmt::format("  {:{}.4f}", median(last), depth_width(placement));
         if (placement == Placement::pre) {
-          scaled = fmt::format("   {:9.4f}", last * std::sqrt(static_cast<double>(layers)));
+          scaled = fmt::format("   {:9.4f}", times_root_depth(last, layers));
         }
       }
       text += scaled + "\n";
@@ -150,11 +152,13 @@ std::string depth_table(const InitGradientsResult& result) {
 
 }  // namespace
 
-std::string text_of(const InitGradientsResult& result) {
-  return fmt::format("normlab {} | seeds [{}]\n", NORMLAB_VERSION,
-                     fmt::join(result.options.seeds, ", ")) +
-         data_line(result.tokens) + check_lines(result) + "\n" + profile_table(result) + "\n" +
-         depth_table(result) + "\n";
+std::string article_table(const Measured& measured) {
+  const std::string& norm = measured.options.model.norm;
+  return fmt::format("normlab {} | seeds [{}]{}\n", NORMLAB_VERSION,
+                     fmt::join(measured.options.seeds, ", "),
+                     norm == "layernorm" ? "" : " | norm " + norm) +
+         data_line(measured.tokens) + check_lines(measured) + "\n" + profile_table(measured) +
+         "\n" + depth_table(measured) + "\n";
 }
 
-}  // namespace normlab
+}  // namespace normlab::init_gradients

@@ -11,7 +11,7 @@ namespace normlab {
 struct MeanFieldMeasurement {
   PairMoments input;                   // x . x' / d
   std::vector<BlockMoments> blocks{};  // after_attention stays 0 where it cannot be seen
-  std::vector<double> last_sizes{};    // |x|^2 / d of each token behind the last ffn
+  std::vector<double> last_sizes{};    // |x|^2 / d of each token after the last ffn
   // Empty without a backward pass:
   PairMoments output_gradient{};
   SquaredNorms gradients{};
