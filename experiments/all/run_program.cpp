@@ -34,7 +34,7 @@ constexpr Program kPrograms[] = {{"attention_logits", attention_logits::main},
                                  {"init_gradients", init_gradients_main},
                                  {"lemmas", lemmas::main},
                                  {"mean_field", mean_field_main},
-                                 {"norm_card", norm_card_main},
+                                 {"norm_card", norm_card::main},
                                  {"train_digits", train_digits_main},
                                  {"train_translation", train_translation_main},
                                  {"warmup", warmup_main}};

@@ -14,8 +14,9 @@
 #include "core/tools/gradcheck.hpp"
 #include "core/tools/jacobian.hpp"
 #include "core/tools/svd.hpp"
+#include "experiments/lab/program/option_checks.hpp"
 
-namespace normlab {
+namespace normlab::norm_card {
 
 namespace {
 
@@ -77,7 +78,7 @@ double share_in_null_space(const Tensor& direction, const Svd& decomposed, std::
   return share;
 }
 
-void describe_null_space(const Tensor& token, const Tensor& j, NormCard& card) {
+void describe_null_space(const Tensor& token, const Tensor& j, Card& card) {
   const Svd decomposed = svd(j);
   constexpr double kZero = 1e-4;  // of the largest: eps lifts a zero to about eps / var
   card.null_dimension =
@@ -92,7 +93,7 @@ void describe_null_space(const Tensor& token, const Tensor& j, NormCard& card) {
   add("x", token);
 }
 
-void measure_scales(Layer& layer, const Tensor& x, NormCard& card) {
+void measure_scales(Layer& layer, const Tensor& x, Card& card) {
   const Tensor y = value_of(layer, x);
   for (int exponent = -8; exponent <= 8; ++exponent) {
     const double scale = std::pow(10.0, exponent);
@@ -149,13 +150,8 @@ std::optional<double> agreement_on_centred_tokens(const NormEntry& entry, Layer&
   return max_abs_difference(value_of(eps ? layer : *same_eps, tokens), reference);
 }
 
-}  // namespace
-
-NormCard norm_card(const std::string& norm_name, std::int64_t width, std::optional<double> eps) {
-  check(width >= 3, "norm_card", "--width",
-        "must be at least 3: of two numbers a norm keeps a sign",
-        [&] { return std::to_string(width); });
-  NormCard card;
+Card card_of(const std::string& norm_name, std::int64_t width, std::optional<double> eps) {
+  Card card;
   card.entry = nn::norms().at(norm_name);
   card.width = width;
   card.eps = eps;
@@ -175,4 +171,31 @@ NormCard norm_card(const std::string& norm_name, std::int64_t width, std::option
   return card;
 }
 
-}  // namespace normlab
+}  // namespace
+
+Options everything_registered() { return {.norms = nn::norms().names()}; }
+
+void check(const Options& options) {
+  check_distinct("norm_card", "--norm", options.norms);
+  normlab::check(options.width >= 3, "norm_card", "--width",
+                 "must be at least 3: of two numbers a norm keeps a sign",
+                 [&] { return std::to_string(options.width); });
+  for (const std::string& norm : options.norms) {
+    nn::norms().at(norm).make(options.width, options.eps);
+  }
+}
+
+Measured measure(const Options& options, const lab::Run& run) {
+  check(options);
+  Measured measured{options, {}};
+  for (const std::string& norm : options.norms) {
+    measured.cards.push_back(card_of(norm, options.width, options.eps));
+    if (run.progress) {
+      run.progress(static_cast<double>(measured.cards.size()),
+                   static_cast<double>(options.norms.size()));
+    }
+  }
+  return measured;
+}
+
+}  // namespace normlab::norm_card
