@@ -10,24 +10,14 @@
 #include "core/ops/layer_norm.hpp"
 #include "core/ops/reduce.hpp"
 #include "core/ops/shape_ops.hpp"
-#include "core/random.hpp"
-#include "core/tools/gradcheck.hpp"
 #include "core/tools/jacobian.hpp"
 #include "core/tools/svd.hpp"
 #include "experiments/lab/program/option_checks.hpp"
+#include "nn/conformance/gradient_error.hpp"
 
 namespace normlab::norm_card {
 
 namespace {
-
-constexpr std::int64_t kSequences = 2, kTokens = 3;
-constexpr std::uint64_t kSeed = 1;
-
-// Two sequences of three tokens. Off zero mean, so that centring and its absence differ.
-Tensor random_tokens(std::int64_t width) {
-  Generator generator(kSeed);
-  return map(generator.randn({kSequences, kTokens, width}), [](double v) { return v + 0.5; });
-}
 
 Tensor scaled(const Tensor& x, double factor) {
   return map(x, [factor](double v) { return factor * v; });
@@ -128,15 +118,6 @@ double closed_form_error(Layer& layer_at_eps_0, const Tensor& x) {
   return distance(j, closed) / norm(j);
 }
 
-double worst_gradient_error(Layer& layer, const Tensor& x) {
-  Parameter input{"input", x};
-  std::vector<Parameter*> all = layer.parameters();
-  all.push_back(&input);
-  return check_parameter_gradients([&](Tape& tape) { return layer.forward(tape.watch(input)); },
-                                   all)
-      .worst_relative_error;
-}
-
 std::optional<double> agreement_on_centred_tokens(const NormEntry& entry, Layer& layer,
                                                   const Tensor& x, std::optional<double> eps) {
   constexpr double kSharedEps = 1e-5;
@@ -159,14 +140,14 @@ Card card_of(const std::string& norm_name, std::int64_t width, std::optional<dou
   for (const auto& [parameter_name, parameter] : layer->named_parameters()) {
     card.parameters.emplace_back(parameter_name, parameter->value.shape());
   }
-  const Tensor x = random_tokens(width);
+  const Tensor x = sample_tokens(width);
   card.invariances = measure_invariances(card.entry);
   describe_null_space(first_token(x), token_jacobian(*layer, x), card);
   measure_scales(*layer, x, card);
   if (norm_name == "layernorm" || norm_name == "convnext") {
     card.closed_form_error = closed_form_error(*card.entry.make(width, 0.0), x);
   }
-  card.gradient_error = worst_gradient_error(*layer, x);
+  card.gradient_error = gradient_error(card.entry, x, eps);
   card.c2 = agreement_on_centred_tokens(card.entry, *layer, x, eps);
   return card;
 }

@@ -54,7 +54,7 @@ struct Card {
   // layernorm and convnext at eps 0: |J - sqrt(d)/|y| (I - yhat yhat^T)(I - 1 1^T/d)| / |J|.
   std::optional<double> closed_form_error;
 
-  double gradient_error = 0.0;  // worst relative error against central differences
+  double gradient_error = 0.0;  // of nn/conformance/gradient_error.hpp
   // C2: largest |f(x) - LayerNorm(x)| on centred tokens, both with the same eps; nothing for layers
   // that compute neither LayerNorm nor RMSNorm.
   std::optional<double> c2;
