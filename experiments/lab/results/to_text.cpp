@@ -64,11 +64,19 @@ std::string text_of(const Table& table) {
   const bool sentences = std::any_of(table.columns.begin(), table.columns.end(),
                                      [](const Column& column) { return column.above_row; });
   const std::string indent = sentences ? "    " : "";
+  std::vector<std::vector<std::string>> columns;
+  std::size_t width = indent.size();
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     if (!in_text(table.columns[i].shown) || table.columns[i].above_row) continue;
-    const std::vector<std::string> column = column_of(table, i);
+    columns.push_back(column_of(table, i));
+    width += width_of(columns.back().front());
+  }
+  // Columns move closer together where two spaces between them would not fit.
+  constexpr std::size_t kColumns = 80;
+  const bool fits = columns.empty() || width + 2 * (columns.size() - 1) <= kColumns;
+  for (const std::vector<std::string>& column : columns) {
     for (std::size_t line = 0; line < lines.size(); ++line) {
-      lines[line] += (lines[line].empty() ? indent : "  ") + column[line];
+      lines[line] += (lines[line].empty() ? indent : fits ? "  " : " ") + column[line];
     }
   }
   std::string text = table.title.empty() ? "" : table.title + "\n";
