@@ -29,7 +29,7 @@ struct Program {
 };
 constexpr Program kPrograms[] = {{"attention_logits", attention_logits::main},
                                  {"compare_norms", compare_norms::main},
-                                 {"discrepancy", discrepancy_main},
+                                 {"discrepancy", discrepancy::main},
                                  {"gradient_flow", gradient_flow_main},
                                  {"init_gradients", init_gradients_main},
                                  {"lemmas", lemmas::main},

@@ -1,97 +1,119 @@
-// The JSON of discrepancy. Tested by tests/experiments/discrepancy/discrepancy_test.cpp.
+// Tested by tests/experiments/discrepancy/discrepancy_test.cpp.
+#include "experiments/discrepancy/measurement.hpp"
+
 #include <stdexcept>
+#include <string>
+#include <variant>
 
 #include <nlohmann/json.hpp>
 
-#include "experiments/discrepancy/discrepancy.hpp"
 #include "experiments/lab/results/json_number.hpp"
 
-namespace normlab {
+namespace normlab::discrepancy {
 
 using Json = nlohmann::ordered_json;
 
-Json json_of(const Setting& s) {
-  return {{"source", name(s.source)},
-          {"labels", name(s.labels)},
-          {"sequences", s.sequences},
-          {"tokens", s.tokens},
-          {"mini_batches", s.mini_batches},
-          {"classes", s.classes},
-          {"width", s.width},
-          {"heads", s.heads},
-          {"ffn", s.ffn()},
-          {"zero_query_key", s.zero_query_key},
-          {"logit_deviation", s.logit_deviation},
-          {"label_smoothing", s.label_smoothing},
-          {"dropout", s.dropout},
-          {"embedding_norm", s.embedding_norm},
-          {"cross_attention", s.cross_attention}};
-}
-
 namespace {
 
-Json config_of(const DiscrepancyOptions& options) {
-  Json rungs = Json::array();
-  for (const Rung& rung : options.rungs) {
-    rungs.push_back({{"name", rung.name},
-                     {"base", rung.base},
-                     {"change", rung.change},
-                     {"seeds", options.seeds_of(rung)},
-                     {"setting", json_of(rung.setting)}});
+using Value = std::variant<std::string, std::int64_t, double, bool>;
+
+struct SetupField {
+  const char* key;
+  Value (*value)(const Setup&);
+};
+constexpr SetupField kSetupFields[] = {
+    {"source", [](const Setup& s) -> Value { return name(s.source); }},
+    {"labels", [](const Setup& s) -> Value { return name(s.labels); }},
+    {"sequences", [](const Setup& s) -> Value { return s.sequences; }},
+    {"tokens", [](const Setup& s) -> Value { return s.tokens; }},
+    {"mini_batches", [](const Setup& s) -> Value { return s.mini_batches; }},
+    {"classes", [](const Setup& s) -> Value { return s.classes; }},
+    {"width", [](const Setup& s) -> Value { return s.width; }},
+    {"heads", [](const Setup& s) -> Value { return s.heads; }},
+    {"ffn", [](const Setup& s) -> Value { return s.ffn(); }},
+    {"zero_query_key", [](const Setup& s) -> Value { return s.zero_query_key; }},
+    {"logit_deviation", [](const Setup& s) -> Value { return s.logit_deviation; }},
+    {"label_smoothing", [](const Setup& s) -> Value { return s.label_smoothing; }},
+    {"dropout", [](const Setup& s) -> Value { return s.dropout; }},
+    {"embedding_norm", [](const Setup& s) -> Value { return s.embedding_norm; }},
+    {"cross_attention", [](const Setup& s) -> Value { return s.cross_attention; }}};
+
+struct List {
+  const char* key;
+  std::vector<double> Measurement::*list;
+  std::int64_t more_than_layers;
+};
+constexpr List kLists[] = {{"w2_grad_norm", &Measurement::w2_grad_norm, 0},
+                           {"square", &Measurement::square, 0},
+                           {"self", &Measurement::self, 0},
+                           {"same_sequence", &Measurement::same_sequence, 0},
+                           {"similarity_within", &Measurement::similarity_within, 1},
+                           {"similarity_across", &Measurement::similarity_across, 1}};
+
+const Json& value_at(const Json& json, const char* key) {
+  if (!json.is_object() || !json.contains(key)) {
+    throw std::runtime_error(std::string("measurement: there is no ") + key);
   }
-  return {{"layers", options.layers}, {"rungs", rungs}};
+  return json.at(key);
 }
 
 }  // namespace
 
-Json key_of(const DiscrepancyCell& cell) {
-  return {{"rung", cell.rung},
-          {"placement", name(cell.placement)},
-          {"layers", cell.layers},
-          {"seed", cell.seed}};
-}
-
-Json json_of(const DiscrepancyMeasurement& m) {
-  return {{"loss", json_number(m.loss)},
-          {"w2_grad_norm", json_numbers(m.w2_grad_norm)},
-          {"square", json_numbers(m.square)},
-          {"self", json_numbers(m.self)},
-          {"same_sequence", json_numbers(m.same_sequence)},
-          {"similarity_within", json_numbers(m.similarity_within)},
-          {"similarity_across", json_numbers(m.similarity_across)}};
-}
-
-DiscrepancyMeasurement discrepancy_from(const Json& json, std::int64_t layers) {
-  try {
-    DiscrepancyMeasurement m{number_from(json.at("loss")),
-                             numbers_from(json.at("w2_grad_norm")),
-                             numbers_from(json.at("square")),
-                             numbers_from(json.at("self")),
-                             numbers_from(json.at("same_sequence")),
-                             numbers_from(json.at("similarity_within")),
-                             numbers_from(json.at("similarity_across"))};
-    for (const auto* list : {&m.w2_grad_norm, &m.square, &m.self, &m.same_sequence}) {
-      if (list->size() == static_cast<std::size_t>(layers)) continue;
-      throw std::runtime_error("no measurement of discrepancy: not one number per layer");
-    }
-    return m;
-  } catch (const Json::exception& error) {
-    throw std::runtime_error(std::string("no measurement of discrepancy: ") + error.what());
+std::vector<lab::Column> setup_columns() {
+  std::vector<lab::Column> columns;
+  for (const SetupField& field : kSetupFields) {
+    columns.push_back({.key = field.key, .title = field.key, .shown = lab::Shown::in_json});
   }
+  return columns;
 }
 
-std::string json_of(const DiscrepancyResult& result) {
-  Json cells = Json::array();
-  for (const DiscrepancyResult::Cell& each : result.cells) {
-    Json cell = key_of(each.cell);
-    cell.update(json_of(each.measured));
-    cells.push_back(cell);
+lab::Row setup_cells(const Setup& setup) {
+  lab::Row row;
+  for (const SetupField& field : kSetupFields) {
+    std::visit([&](const auto& value) { row.emplace_back(value); }, field.value(setup));
   }
-  const Json document = {{"experiment", "discrepancy"},
-                         {"version", NORMLAB_VERSION},
-                         {"config", config_of(result.options)},
-                         {"cells", cells}};
-  return document.dump(1) + "\n";
+  return row;
 }
 
-}  // namespace normlab
+Json json_of(const Setup& setup) {
+  Json json = Json::object();
+  for (const SetupField& field : kSetupFields) {
+    std::visit([&](const auto& value) { json[field.key] = value; }, field.value(setup));
+  }
+  return json;
+}
+
+std::vector<lab::Column> measurement_columns() {
+  std::vector<lab::Column> columns{{"loss", "loss"}};
+  for (const List& list : kLists) columns.push_back({list.key, list.key});
+  return columns;
+}
+
+lab::Row measurement_cells(const Measurement& measurement) {
+  lab::Row row{measurement.loss};
+  for (const List& list : kLists) row.emplace_back(measurement.*list.list);
+  return row;
+}
+
+Json json_of(const Measurement& measurement) {
+  Json json = {{"loss", json_number(measurement.loss)}};
+  for (const List& list : kLists) json[list.key] = json_numbers(measurement.*list.list);
+  return json;
+}
+
+Measurement measurement_from(const Json& json, std::int64_t layers) {
+  Measurement measurement;
+  measurement.loss = number_from(value_at(json, "loss"));
+  for (const List& list : kLists) {
+    std::vector<double>& values = measurement.*list.list;
+    values = numbers_from(value_at(json, list.key));
+    const auto expected = static_cast<std::size_t>(layers + list.more_than_layers);
+    if (values.size() == expected) continue;
+    throw std::runtime_error("measurement: " + std::string(list.key) + " must have " +
+                             std::to_string(expected) + " numbers, got " +
+                             std::to_string(values.size()));
+  }
+  return measurement;
+}
+
+}  // namespace normlab::discrepancy
