@@ -9,7 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "experiments/lab/runs/cell_log.hpp"
+#include "experiments/lab/runs/grid_log.hpp"
 #include "experiments/lab/runs/run.hpp"
 
 namespace normlab::lab {
@@ -36,16 +36,13 @@ struct GridSteps {
 // as soon as it is done. The result does not depend on the number of threads.
 template <typename Point>
 void run_grid(std::vector<Point>& points, const Run& run, const GridSteps<Point>& steps) {
-  std::unique_ptr<CellLog> log;
-  if (!run.resume.empty()) log = std::make_unique<CellLog>(run.resume, steps.header);
+  std::unique_ptr<GridLog> log;
+  if (!run.resume.empty()) log = std::make_unique<GridLog>(run.resume, steps.header);
   std::mutex one_at_a_time;
   std::vector<Job> jobs;
   for (Point& point : points) {
-    const nlohmann::ordered_json* known = log ? log->find(steps.key(point)) : nullptr;
-    if (known != nullptr) {
-      log->read([&] { steps.read(*known, point); });
-      continue;
-    }
+    const auto read = [&](const nlohmann::ordered_json& measured) { steps.read(measured, point); };
+    if (log && log->read(steps.key(point), read)) continue;
     const int parts = steps.parts ? steps.parts(point) : 1;
     const auto missing = std::make_shared<std::atomic<int>>(parts);
     for (int part = 0; part < parts; ++part) {

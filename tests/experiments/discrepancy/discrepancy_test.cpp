@@ -212,6 +212,16 @@ TEST_CASE("discrepancy: networks that the log has are not computed again, and ch
   CHECK(std::count(again.begin(), again.end(), '\n') == 25);
 }
 
+TEST_CASE("discrepancy: another setup under the same name is not taken from a log") {
+  Options options = small_discrepancy();
+  const TemporaryName log;
+  measure(options, {.resume = log.path()});
+  options.ablations[1].setup.dropout = 0.25;
+  CHECK(lines_of(measure(options, {.resume = log.path()})) == lines_of(measure(options, {})));
+  const std::string text = log.text();
+  CHECK(std::count(text.begin(), text.end(), '\n') == 25 + 8);
+}
+
 TEST_CASE("discrepancy: wide ablations have fewer seeds, and their deep networks two parts") {
   Options options;
   options.seeds = {4, 2, 9};

@@ -14,24 +14,22 @@ succeeds tiny --json whole
 
 # Killed as soon as some configurations are in the log.
 # shellcheck disable=SC2086
-"$program" $small --threads 1 --resume cells --json never &
+"$program" $small --threads 1 --resume log --json never &
 pid=$!
-wait_for_lines cells 4 $pid
+wait_for_lines log 4 $pid
 kill -9 $pid 2>/dev/null
 wait $pid 2>/dev/null
-kept=$(($(wc -l <cells) - 1))
+kept=$(($(wc -l <log) - 1))
 [ "$kept" -ge 3 ] && [ "$kept" -lt 24 ] || fail "killed too early or too late: $kept configurations"
 [ ! -e never ] || fail 'a killed run wrote its result'
-printf '{"cell":{"ablation":"article","placem' >>cells # as if it had died while writing
-succeeds tiny --resume cells --json continued
+printf '{"configuration":{"ablation":"article","placem' >>log # as if it had died while writing
+succeeds tiny --resume log --json continued
 cmp -s whole continued || fail "the continued run's file differs"
-[ "$(wc -l <cells)" -eq 25 ] || fail "$(wc -l <cells) lines for 24 configurations and a header"
+[ "$(wc -l <log)" -eq 25 ] || fail "$(wc -l <log) lines for 24 configurations and a header"
 
-# Configurations of another setup under the same name, as an older version may have left, are not taken.
-sed 's/"heads":4/"heads":2/' cells >stale
-succeeds tiny --resume stale --json again
-cmp -s whole again || fail "stale configurations were taken"
-[ "$(wc -l <stale)" -eq 49 ] || fail "$(wc -l <stale) lines for 24 stale configurations, 24 and a header"
+# A log with a digit changed is not believed.
+sed 's/"heads":4/"heads":2/' log >changed
+refused_by "$program" 'has been changed in line 2' --ablations article gaussian --layers 2 4 --seeds 0 1 2 --resume changed
 
 for refused in '--ablations nonsense' '--layers 3' '--layers 2 x' '--json no/such' '--resume whole'; do
   # shellcheck disable=SC2086
