@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/check.hpp"
+#include "core/fnv1a.hpp"
 #include "data/digits.hpp"
 #include "data/text/date_names.hpp"
 #include "data/text/number_names.hpp"
@@ -82,14 +83,10 @@ ParallelSplit split(const ParallelText& text, double train_fraction, Generator& 
 }
 
 std::uint64_t fingerprint(const ParallelText& text) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  const auto add = [&](char byte) {
-    hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
-  };
+  std::uint64_t hash = kFnv1aStart;
   for (std::size_t line = 0; line < text.source.size(); ++line) {
     for (const std::string* sentence : {&text.source[line], &text.target[line]}) {
-      for (const char byte : *sentence) add(byte);
-      add('\n');
+      hash = fnv1a("\n", fnv1a(*sentence, hash));
     }
   }
   return hash;

@@ -5,10 +5,13 @@
 #include <cmath>
 #include <limits>
 
+#include <fmt/format.h>
+
 #include "core/check.hpp"
 #include "experiments/lab/program/option_checks.hpp"
 #include "experiments/lab/runs/grid.hpp"
 #include "experiments/untrained/gradient_json.hpp"
+#include "nn/conformance/gradient_error.hpp"
 #include "nn/norms/norm_registry.hpp"
 
 namespace normlab::compare_norms {
@@ -66,6 +69,16 @@ Summary summary_of(const std::vector<const Point*>& points, std::int64_t deepest
           .loss = spread(over_seeds([](const M& m) { return m.loss; }))};
 }
 
+// Whatever is measured with a wrong gradient means nothing.
+void check_gradient(const NormEntry& entry) {
+  constexpr std::int64_t kWidth = 16;
+  const double error = gradient_error(entry, sample_tokens(kWidth));
+  normlab::check(error < kLargestGradientError, kProgram, "--norm",
+                 "must have the gradient of its value (norm_card tells more)", [&] {
+                   return fmt::format("{}, whose relative error is {:.1e}", entry.name, error);
+                 });
+}
+
 }  // namespace
 
 std::int64_t Options::deepest() const { return *std::max_element(layers.begin(), layers.end()); }
@@ -89,8 +102,11 @@ void check(const Options& options) {
     normlab::check(layers >= 1, kProgram, "--layers", "must be at least 1",
                    [&] { return std::to_string(layers); });
   }
-  // A norm that does not take the width says so here.
-  for (const std::string& norm : options.norms) nn::norms().at(norm).make(options.width, {});
+  for (const std::string& norm : options.norms) {
+    const NormEntry& entry = nn::norms().at(norm);
+    entry.make(options.width, {});  // a norm that does not take the width says so here
+    check_gradient(entry);
+  }
 }
 
 std::vector<Point> points_of(const Options& options) {

@@ -7,7 +7,7 @@
 #include "core/random.hpp"
 #include "data/digits.hpp"
 
-namespace normlab {
+namespace normlab::discrepancy {
 
 namespace {
 
@@ -30,51 +30,51 @@ class Zipf {
   std::vector<double> cumulative_;
 };
 
-Tensor word_numbers(const Setting& setting, Generator& generator) {
+Tensor word_numbers(const Setup& setup, Generator& generator) {
   const Zipf zipf(kVocabulary);
-  Tensor words = Tensor::uninitialized({setting.sequences, setting.tokens, 1});
+  Tensor words = Tensor::uninitialized({setup.sequences, setup.tokens, 1});
   for (double& word : words.mutable_values()) word = static_cast<double>(zipf.draw(generator));
   return words;
 }
 
-Tensor make_content(const Setting& setting, Generator& generator) {
-  switch (setting.source) {
+Tensor make_content(const Setup& setup, Generator& generator) {
+  switch (setup.source) {
     case TokenSource::patches:
-      return patches(standardize(load_digits().range(0, setting.sequences).images),
-                     patch_side(setting.tokens));
+      return patches(standardize(load_digits().range(0, setup.sequences).images),
+                     patch_side(setup.tokens));
     case TokenSource::gaussian:
-      return generator.randn({setting.sequences, setting.tokens, setting.width});
+      return generator.randn({setup.sequences, setup.tokens, setup.width});
     case TokenSource::vocabulary:
       break;
   }
-  return word_numbers(setting, generator);
+  return word_numbers(setup, generator);
 }
 
-std::vector<std::int64_t> labels_of_sequences(const Setting& setting, Generator& generator) {
-  if (setting.source == TokenSource::patches && setting.classes == kDigitClasses) {
-    return load_digits().range(0, setting.sequences).labels;
+std::vector<std::int64_t> labels_of_sequences(const Setup& setup, Generator& generator) {
+  if (setup.source == TokenSource::patches && setup.classes == kDigitClasses) {
+    return load_digits().range(0, setup.sequences).labels;
   }
   std::vector<std::int64_t> labels;
-  for (std::int64_t s = 0; s < setting.sequences; ++s) {
-    labels.push_back(generator.randint(setting.classes));
+  for (std::int64_t s = 0; s < setup.sequences; ++s) {
+    labels.push_back(generator.randint(setup.classes));
   }
   return labels;
 }
 
-std::vector<std::int64_t> make_labels(const Setting& setting, Generator& generator) {
-  const std::int64_t count = setting.sequences * setting.tokens;
+std::vector<std::int64_t> make_labels(const Setup& setup, Generator& generator) {
+  const std::int64_t count = setup.sequences * setup.tokens;
   std::vector<std::int64_t> labels;
-  switch (setting.labels) {
+  switch (setup.labels) {
     case Labels::per_sequence:
-      for (const std::int64_t label : labels_of_sequences(setting, generator)) {
-        labels.insert(labels.end(), static_cast<std::size_t>(setting.tokens), label);
+      for (const std::int64_t label : labels_of_sequences(setup, generator)) {
+        labels.insert(labels.end(), static_cast<std::size_t>(setup.tokens), label);
       }
       break;
     case Labels::per_token:
-      for (std::int64_t t = 0; t < count; ++t) labels.push_back(generator.randint(setting.classes));
+      for (std::int64_t t = 0; t < count; ++t) labels.push_back(generator.randint(setup.classes));
       break;
     case Labels::word_frequencies: {
-      const Zipf zipf(setting.classes);
+      const Zipf zipf(setup.classes);
       for (std::int64_t t = 0; t < count; ++t) labels.push_back(zipf.draw(generator));
       break;
     }
@@ -99,11 +99,11 @@ std::int64_t patch_side(std::int64_t tokens) {
   fail("discrepancy", "tokens", "must be 4, 16 or 64 for patches", std::to_string(tokens));
 }
 
-SequenceData make_data(const Setting& setting, std::uint64_t seed) {
+SequenceData make_data(const Setup& setup, std::uint64_t seed) {
   constexpr std::uint64_t kStream = 0x40000000;  // apart from the weights'
   Generator generator(kStream + seed);
-  Tensor content = make_content(setting, generator);
-  return {std::move(content), make_labels(setting, generator)};
+  Tensor content = make_content(setup, generator);
+  return {std::move(content), make_labels(setup, generator)};
 }
 
-}  // namespace normlab
+}  // namespace normlab::discrepancy

@@ -4,11 +4,11 @@
 #include <vector>
 
 #include "core/tensor.hpp"
-#include "experiments/discrepancy/setting.hpp"
+#include "experiments/discrepancy/setup.hpp"
 
-namespace normlab {
+namespace normlab::discrepancy {
 
-// The sequences of a setting, before they are embedded.
+// The sequences of a setup, before they are embedded.
 struct SequenceData {
   // (sequences, tokens, features): the pixels of a patch; the token itself (Gaussian); or the
   // number of the word.
@@ -28,6 +28,6 @@ std::int64_t patch_side(std::int64_t tokens);
 // The patches are those of the first digits, whatever the seed; all else is drawn, from a stream of
 // the seed's own, so that a change of the data leaves the weights as they are. Throws
 // std::invalid_argument if there are not as many digits.
-SequenceData make_data(const Setting& setting, std::uint64_t seed);
+SequenceData make_data(const Setup& setup, std::uint64_t seed);
 
-}  // namespace normlab
+}  // namespace normlab::discrepancy

@@ -3,150 +3,125 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
-#include <mutex>
 
 #include <fmt/format.h>
 
 #include "core/check.hpp"
+#include "experiments/discrepancy/measurement.hpp"
 #include "experiments/lab/program/option_checks.hpp"
+#include "experiments/lab/runs/grid.hpp"
 
-namespace normlab {
+namespace normlab::discrepancy {
 
 namespace {
 
 constexpr const char* kName = "discrepancy";
+using Json = nlohmann::ordered_json;
 
-// The parts of one cell: the last one to be computed joins them.
-struct PendingCell {
-  const Rung* rung;
-  DiscrepancyResult::Cell* cell;
-  std::vector<PartialMeasurement> parts;
-  std::size_t missing;
-};
-
-class Run {
- public:
-  Run(DiscrepancyResult& result, const CellFinished& finished)
-      : result_(result), finished_(finished) {}
-
-  void add_jobs(DiscrepancyResult::Cell& cell, std::vector<Job>& jobs) {
-    const Rung& rung = result_.rung(cell.cell.rung);
-    const int count = result_.options.parts_of(rung.setting, cell.cell.layers);
-    const auto size = static_cast<std::size_t>(count);
-    auto pending = std::make_shared<PendingCell>(
-        PendingCell{&rung, &cell, std::vector<PartialMeasurement>(size), size});
-    for (int part = 0; part < count; ++part) {
-      jobs.push_back({cost_of_part(rung.setting, cell.cell, count),
-                      [this, pending, part] { compute(*pending, part); }});
-    }
-  }
-
- private:
-  void compute(PendingCell& pending, int part) {
-    PartialMeasurement measured = measure_part(pending.rung->setting, pending.cell->cell, part,
-                                               static_cast<int>(pending.parts.size()));
-    const std::lock_guard lock(mutex_);
-    pending.parts[static_cast<std::size_t>(part)] = std::move(measured);
-    if (--pending.missing > 0) return;
-    pending.cell->measured = join(pending.parts);
-    pending.parts.clear();
-    if (finished_) finished_(*pending.cell);
-  }
-
-  DiscrepancyResult& result_;
-  const CellFinished& finished_;
-  std::mutex mutex_;  // of pending cells, and so that `finished` is called one at a time
-};
+// The setup is a part of the key: what an ablation of this name with another setup left in a log is
+// not this configuration.
+Json key_of(const Point& point) {
+  return {{"ablation", point.configuration.ablation},
+          {"placement", name(point.configuration.placement)},
+          {"layers", point.configuration.layers},
+          {"seed", point.configuration.seed},
+          {"setup", json_of(point.setup)}};
+}
 
 }  // namespace
 
-std::int64_t DiscrepancyOptions::profile_layers() const {
+std::int64_t Options::profile_layers() const {
   constexpr std::int64_t kUsual = 12;
   return std::find(layers.begin(), layers.end(), kUsual) != layers.end()
              ? kUsual
              : *std::max_element(layers.begin(), layers.end());
 }
 
-std::vector<std::uint64_t> DiscrepancyOptions::seeds_of(const Rung& rung) const {
-  if (!is_large(rung.setting)) return seeds;
+std::vector<std::uint64_t> Options::seeds_of(const Ablation& ablation) const {
+  if (!is_large(ablation.setup)) return seeds;
   const auto count = std::min(seeds.size(), static_cast<std::size_t>(large_seeds));
   return {seeds.begin(), seeds.begin() + static_cast<std::ptrdiff_t>(count)};
 }
 
-int DiscrepancyOptions::parts_of(const Setting& setting, std::int64_t depth) const {
-  return setting.sequences > 1 && depth * setting.width * setting.width >= split_from ? 2 : 1;
+int Options::parts_of(const Setup& setup, std::int64_t depth) const {
+  return setup.sequences > 1 && depth * setup.width * setup.width >= split_from ? 2 : 1;
 }
 
-const DiscrepancyMeasurement& DiscrepancyResult::measurement(const DiscrepancyCell& cell) const {
-  const auto found =
-      std::find_if(cells.begin(), cells.end(), [&](const Cell& each) { return each.cell == cell; });
-  check(found != cells.end(), kName, "cell", "must have been measured",
-        [&] { return fmt::format("{}, {} layers, seed {}", cell.rung, cell.layers, cell.seed); });
-  return found->measured;
-}
-
-const Rung& DiscrepancyResult::rung(const std::string& name) const {
-  const auto found = std::find_if(options.rungs.begin(), options.rungs.end(),
-                                  [&](const Rung& each) { return each.name == name; });
-  check(found != options.rungs.end(), kName, "rung", "must be one of the run", name);
-  return *found;
-}
-
-bool DiscrepancyResult::all_finite() const {
-  return std::all_of(cells.begin(), cells.end(), [](const Cell& each) {
-    const std::vector<double>& norms = each.measured.w2_grad_norm;
-    return std::all_of(norms.begin(), norms.end(), [](double v) { return std::isfinite(v); });
-  });
-}
-
-void check_options(const DiscrepancyOptions& options) {
+void check(const Options& options) {
   std::vector<std::string> names;
-  for (const Rung& rung : options.rungs) names.push_back(rung.name);
-  check_distinct(kName, "--rungs", names);
+  for (const Ablation& ablation : options.ablations) names.push_back(ablation.name);
+  check_distinct(kName, "--ablations", names);
   check_distinct(kName, "--layers", options.layers);
-  check(options.layers.size() >= 2, kName, "--layers", "must be two or more, for an exponent",
-        [&] { return std::to_string(options.layers.front()); });
-  check(*std::min_element(options.layers.begin(), options.layers.end()) >= 1, kName, "--layers",
-        "must be at least 1", "0");
+  normlab::check(options.layers.size() >= 2, kName, "--layers",
+                 "must be two or more, for an exponent",
+                 [&] { return std::to_string(options.layers.front()); });
+  normlab::check(*std::min_element(options.layers.begin(), options.layers.end()) >= 1, kName,
+                 "--layers", "must be at least 1", "0");
   check_seeds(kName, options.seeds);
-  check(options.large_seeds >= 1, kName, "--large-seeds", "must be at least 1",
-        [&] { return std::to_string(options.large_seeds); });
+  normlab::check(options.large_seeds >= 1, kName, "--large-seeds", "must be at least 1",
+                 [&] { return std::to_string(options.large_seeds); });
 }
 
-std::vector<DiscrepancyCell> needed_cells(const DiscrepancyOptions& options) {
-  std::vector<DiscrepancyCell> cells;
-  for (const Rung& rung : options.rungs) {
+std::vector<Point> points_of(const Options& options) {
+  std::vector<Point> points;
+  for (const Ablation& ablation : options.ablations) {
     for (const Placement placement : {Placement::post, Placement::pre}) {
       for (const std::int64_t layers : options.layers) {
-        for (const std::uint64_t seed : options.seeds_of(rung)) {
-          cells.push_back({rung.name, placement, layers, seed});
+        for (const std::uint64_t seed : options.seeds_of(ablation)) {
+          points.push_back({{ablation.name, placement, layers, seed}, ablation.setup});
         }
       }
     }
   }
-  return cells;
+  return points;
 }
 
-DiscrepancyResult run_discrepancy(const DiscrepancyOptions& options, int threads,
-                                  const std::vector<DiscrepancyResult::Cell>& known,
-                                  const CellFinished& finished, const JobProgress& progress) {
-  check_options(options);
-  DiscrepancyResult result{options, {}};
-  for (const DiscrepancyCell& cell : needed_cells(options)) result.cells.push_back({cell, {}});
-  Run run(result, finished);
-  std::vector<Job> jobs;
-  for (DiscrepancyResult::Cell& each : result.cells) {
-    const auto found = std::find_if(known.begin(), known.end(),
-                                    [&](const auto& other) { return other.cell == each.cell; });
-    if (found != known.end()) {
-      each.measured = found->measured;
-    } else {
-      run.add_jobs(each, jobs);
-    }
-  }
-  run_jobs(jobs, threads, progress);
-  return result;
+const Measurement& Measured::measurement(const Configuration& configuration) const {
+  const auto found = std::find_if(points.begin(), points.end(), [&](const Point& point) {
+    return point.configuration == configuration;
+  });
+  normlab::check(found != points.end(), kName, "configuration", "must have been measured", [&] {
+    return fmt::format("{}, {} layers, seed {}", configuration.ablation, configuration.layers,
+                       configuration.seed);
+  });
+  return found->measured;
 }
 
-}  // namespace normlab
+bool Measured::all_finite() const {
+  return std::all_of(points.begin(), points.end(), [](const Point& point) {
+    const std::vector<double>& norms = point.measured.w2_grad_norm;
+    return std::all_of(norms.begin(), norms.end(), [](double v) { return std::isfinite(v); });
+  });
+}
+
+Measured measure(const Options& options, const lab::Run& run) {
+  check(options);
+  Measured measured{options, points_of(options)};
+  const auto parts = [&](const Point& point) {
+    return options.parts_of(point.setup, point.configuration.layers);
+  };
+  lab::GridSteps<Point> steps;
+  steps.parts = parts;
+  steps.cost = [&](const Point& point) {
+    return cost_of_part(point.setup, point.configuration, parts(point));
+  };
+  for (Point& point : measured.points) point.parts.resize(static_cast<std::size_t>(parts(point)));
+  steps.measure_part = [](Point& point, int part) {
+    point.parts[static_cast<std::size_t>(part)] =
+        measure_part(point.setup, point.configuration, part, static_cast<int>(point.parts.size()));
+  };
+  steps.measure = [](Point& point) {
+    point.measured = join(point.parts);
+    point.parts = {};
+  };
+  steps.header = {{"experiment", kName}, {"version", NORMLAB_VERSION}};
+  steps.key = key_of;
+  steps.write = [](const Point& point) { return json_of(point.measured); };
+  steps.read = [](const Json& json, Point& point) {
+    point.measured = measurement_from(json, point.configuration.layers);
+  };
+  run_grid(measured.points, run, steps);
+  return measured;
+}
+
+}  // namespace normlab::discrepancy

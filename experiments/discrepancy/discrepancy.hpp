@@ -1,72 +1,58 @@
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
+#include "experiments/discrepancy/configuration.hpp"
+#include "experiments/lab/results/results.hpp"
+#include "experiments/lab/runs/run.hpp"
 
-#include "experiments/discrepancy/cell.hpp"
-#include "experiments/lab/runs/jobs.hpp"
-
-namespace normlab {
+namespace normlab::discrepancy {
 
 // What separates the source article's measurement from that of Xiong et al. (2020): the same
-// quantities on a ladder of settings that differ in one thing at a time. The defaults are the
-// published run.
-struct DiscrepancyOptions {
-  std::vector<Rung> rungs = ladder();
+// quantities in setups that differ in one thing at a time. The defaults are the published run.
+struct Options {
+  std::vector<Ablation> ablations = all_ablations();
   std::vector<std::int64_t> layers{6, 12, 24};  // at least two, for an exponent
   std::vector<std::uint64_t> seeds{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
-  std::int64_t large_seeds = 3;  // large rungs get only the first so many of the seeds
-  // Cells with at least this layers * width^2 (24 layers of width 512 have 6.3 million) are
-  // computed in two parts, by two threads if there are as many.
+  std::int64_t large_seeds = 3;  // large setups get only the first so many of the seeds
+  // Configurations with at least this layers * width^2 (24 layers of width 512 have 6.3 million)
+  // are computed in two parts, by two threads if there are as many.
   std::int64_t split_from = 5'000'000;
 
   // 12 if among the layers, else the deepest: where profiles are compared.
   std::int64_t profile_layers() const;
-  std::vector<std::uint64_t> seeds_of(const Rung& rung) const;
-  int parts_of(const Setting& setting, std::int64_t depth) const;
-};
-
-struct DiscrepancyResult {
-  struct Cell {
-    DiscrepancyCell cell;
-    DiscrepancyMeasurement measured;
-  };
-  DiscrepancyOptions options;
-  std::vector<Cell> cells;  // rung by rung, in the order of the options
-
-  // Throws std::invalid_argument if it was not measured.
-  const DiscrepancyMeasurement& measurement(const DiscrepancyCell& cell) const;
-  const Rung& rung(const std::string& name) const;
-  bool all_finite() const;  // every gradient norm
+  std::vector<std::uint64_t> seeds_of(const Ablation& ablation) const;
+  int parts_of(const Setup& setup, std::int64_t depth) const;
 };
 
 // Throws std::invalid_argument for options that do not fit together, before anything is computed.
-void check_options(const DiscrepancyOptions& options);
+void check(const Options& options);
 
-std::vector<DiscrepancyCell> needed_cells(const DiscrepancyOptions& options);
+struct Point {
+  Configuration configuration;
+  Setup setup;
+  Measurement measured{};
+  std::vector<PartialMeasurement> parts{};  // while it is computed
+};
 
-// Computes the cells that `known` does not hold, in parallel; calls `finished` for each as soon as
-// it is done, one call at a time. The result does not depend on `threads`, nor on what was known.
-using CellFinished = std::function<void(const DiscrepancyResult::Cell&)>;
-DiscrepancyResult run_discrepancy(const DiscrepancyOptions& options, int threads,
-                                  const std::vector<DiscrepancyResult::Cell>& known = {},
-                                  const CellFinished& finished = {},
-                                  const JobProgress& progress = {});
+// Ablation by ablation, in the order of the options.
+std::vector<Point> points_of(const Options& options);
 
-// A cell and what was measured of it, for JSON and for a log of finished cells. Read back it is the
-// same, bit for bit; discrepancy_from throws std::runtime_error for anything else.
-nlohmann::ordered_json key_of(const DiscrepancyCell& cell);
-nlohmann::ordered_json json_of(const Setting& setting);
-nlohmann::ordered_json json_of(const DiscrepancyMeasurement& measurement);
-DiscrepancyMeasurement discrepancy_from(const nlohmann::ordered_json& json, std::int64_t layers);
+struct Measured {
+  Options options;
+  std::vector<Point> points;
 
-std::string json_of(const DiscrepancyResult& result);
-std::string text_of(const DiscrepancyResult& result);
+  // Throws std::invalid_argument if it was not measured.
+  const Measurement& measurement(const Configuration& configuration) const;
+  bool all_finite() const;  // every gradient norm
+};
+Measured measure(const Options& options, const lab::Run& run);
+
+lab::Results results(const Measured& measured);
+std::vector<Figure> figures(const Measured& measured);  // a part of it
 
 // The program: 0; 1 when a number is not finite; 2 for bad usage.
-int discrepancy_main(int argc, const char* const* argv);
+int main(int argc, const char* const* argv);
 
-}  // namespace normlab
+}  // namespace normlab::discrepancy

@@ -1,133 +1,61 @@
-// The command line of discrepancy.
+// Xiong et al. (2020, Figure 3) measure a last-layer gradient that does not depend on the depth of
+// a post-norm transformer and that grows from layer to layer; on digits it grows with depth and is
+// level over layers. Which of the many differences between the two experiments is the reason?
+// docs/discrepancy.md tells what the default run answers; it takes some minutes.
+//
+//   discrepancy --ablations article token_labels cross_attention --layers 2 4 --seeds 0 1
 #include <algorithm>
 #include <limits>
-#include <optional>
 
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
+#include "experiments/discrepancy/discrepancy.hpp"
+#include "experiments/lab/program/program.hpp"
 
-#include "core/check.hpp"
-#include "experiments/discrepancy/report.hpp"
-#include "experiments/lab/program/command_line.hpp"
-#include "experiments/lab/program/outputs.hpp"
-#include "experiments/lab/program/progress_bar.hpp"
-#include "experiments/lab/runs/cell_log.hpp"
-
-namespace normlab {
+namespace normlab::discrepancy {
 
 namespace {
 
-constexpr const char* kProgram = "discrepancy";
-constexpr std::int64_t kMostLayers = 1000;
-
-struct CommandLine {
-  DiscrepancyOptions options;
-  std::vector<std::string> rungs;
-  std::string resume, command;
-  Outputs outputs;
-  int threads = command_line::default_threads();
-  bool quiet = false;
-};
-
-std::vector<std::string> rung_names() {
+std::vector<std::string> known_names() {
   std::vector<std::string> names;
-  for (const Rung& rung : ladder()) names.push_back(rung.name);
+  for (const Ablation& ablation : all_ablations()) names.push_back(ablation.name);
   return names;
 }
 
-void define(CLI::App& app, CommandLine& line) {
-  app.set_version_flag("--version", std::string("normlab ") + NORMLAB_VERSION);
-  app.footer("Exit code: 0; 1 if a number is not finite; 2 for bad usage or bad input.");
-  std::string rungs = "which settings, of:";
-  for (const std::string& name : rung_names()) rungs += "\n" + name;
-  app.add_option("--rungs", line.rungs, rungs + "\n[all]")
-      ->check(command_line::one_of(rung_names()));
-  command_line::add_whole_number(app, "--layers", line.options.layers, 1, kMostLayers,
-                                 "depths, at least two");
-  app.add_option("--seeds", line.options.seeds, "seeds of the weights")
-      ->transform(command_line::seed())
-      ->capture_default_str();
-  command_line::add_whole_number(app, "--large-seeds", line.options.large_seeds, 1,
-                                 std::numeric_limits<std::int32_t>::max(),
-                                 "how many of them for width 256 and more");
-  command_line::add_threads(app, line.threads);
-  app.add_option("--resume", line.resume,
-                 "note finished cells in this file, and do not\ncompute those again that it has")
-      ->check(command_line::a_path());
-  add_outputs(app, line.outputs);
-  app.add_flag("--quiet", line.quiet, "no tables and no progress bar");
-}
-
-// Everything that can be refused without computing is refused here.
-void complete(CommandLine& line) {
-  if (!line.rungs.empty()) {
-    std::vector<Rung> chosen;
-    const std::vector<Rung> all = ladder();
-    for (const std::string& name : line.rungs) {
-      chosen.push_back(*std::find_if(all.begin(), all.end(),
-                                     [&](const Rung& rung) { return rung.name == name; }));
-    }
-    line.options.rungs = chosen;
+std::vector<Ablation> named(const std::vector<std::string>& names) {
+  const std::vector<Ablation> all = all_ablations();
+  std::vector<Ablation> chosen;
+  for (const std::string& name : names) {
+    chosen.push_back(*std::find_if(
+        all.begin(), all.end(), [&](const Ablation& ablation) { return ablation.name == name; }));
   }
-  check_options(line.options);
-  if (!line.quiet) command_line::check_standard_output(kProgram);
-  check_outputs(kProgram, line.outputs, {{"--resume", line.resume}});
-}
-
-// The setting is a part of the key: a cell that a ladder with another setting under this name left
-// in a log is not this one.
-CellLog::Json log_key(const CommandLine& line, const DiscrepancyCell& cell) {
-  CellLog::Json key = key_of(cell);
-  for (const Rung& rung : line.options.rungs) {
-    if (rung.name == cell.rung) key["setting"] = json_of(rung.setting);
-  }
-  return key;
-}
-
-DiscrepancyResult computed(const CommandLine& line) {
-  std::optional<CellLog> log;
-  std::vector<DiscrepancyResult::Cell> known;
-  if (!line.resume.empty()) {
-    log.emplace(line.resume, CellLog::Json{{"experiment", kProgram}, {"version", NORMLAB_VERSION}});
-    for (const DiscrepancyCell& cell : needed_cells(line.options)) {
-      const CellLog::Json* measured = log->find(log_key(line, cell));
-      if (measured == nullptr) continue;
-      known.push_back({cell, log->read([&] { return discrepancy_from(*measured, cell.layers); })});
-    }
-  }
-  ProgressBar bar(!line.quiet);
-  return run_discrepancy(
-      line.options, line.threads, known,
-      [&](const DiscrepancyResult::Cell& each) {
-        if (log) log->append(log_key(line, each.cell), json_of(each.measured));
-      },
-      [&bar](double done, double total) { bar.show(done, total); });
-}
-
-int run(CommandLine line) {
-  complete(line);
-  const DiscrepancyResult result = computed(line);
-  if (!line.quiet) command_line::print(kProgram, text_of(result));
-  write_outputs(
-      line.outputs, [&] { return json_of(result); },
-      [&] { return report_of(result, line.command); });
-  if (result.all_finite()) return 0;
-  fmt::print(stderr, "{}: some gradient norms are not finite\n", kProgram);
-  return command_line::kCheckFailed;
+  return chosen;
 }
 
 }  // namespace
 
-int discrepancy_main(int argc, const char* const* argv) {
-  CommandLine line;
-  line.command =
-      command_text(kProgram, argc, argv, {"--json", "--resume", "--report", "--figures"});
-  CLI::App app(
-      "Why gradients of untrained transformers on digits differ from those that\nXiong et al. "
-      "(2020) measured: one change of the setting at a time",
-      kProgram);
-  define(app, line);
-  return command_line::run(app, argc, argv, [&] { return run(line); });
+int main(int argc, const char* const* argv) {
+  Options options;
+  std::vector<std::string> names = known_names();
+  lab::Program program(
+      {.name = "discrepancy",
+       .description = "Why gradients of untrained transformers on digits differ from those that\n"
+                      "Xiong et al. (2020) measured: one change of the setup at a time",
+       .exit_codes = "Exit code: 0; 1 if a number is not finite; 2 for bad usage or bad input.",
+       .resume = "note finished configurations in this file, and do not compute those again that "
+                 "it has"},
+      argc, argv);
+  lab::Options& o = program.options();
+  o.add("--ablations", names, lab::OneOf{known_names()}, "which setups").shown_default("all");
+  o.add("--layers", options.layers, lab::Whole{1, 1000}, "depths, at least two");
+  o.add("--seeds", options.seeds, lab::AnySeed{}, "seeds of the weights");
+  o.add("--large-seeds", options.large_seeds,
+        lab::Whole{1, std::numeric_limits<std::int32_t>::max()},
+        "how many of them for width 256 and more");
+  const auto check_all = [&] {
+    options.ablations = named(names);
+    check(options);
+  };
+  return program.run(check_all,
+                     [&](const lab::Run& run) { return results(measure(options, run)); });
 }
 
-}  // namespace normlab
+}  // namespace normlab::discrepancy

@@ -9,22 +9,22 @@
 #include "nn/transformer/placement.hpp"
 #include "nn/transformer/transformer_encoder.hpp"
 
-namespace normlab {
+namespace normlab::discrepancy {
 
 class MemoryReader;
 
-// The untrained network of a setting: embedding, L blocks, the final norm if the placement needs
-// one, and a linear classifier of every token. In the article's setting it is EncoderModel, weight
+// The untrained network of a setup: embedding, L blocks, the final norm if the placement needs
+// one, and a linear classifier of every token. In the article's setup it is EncoderModel, weight
 // for weight: all matrices Xavier normal, biases zero, norm gains one, drawn in the same order.
 //
 // Only the matrices W2 (encoder.layers.*.linear2.weight) ask for gradients: the others' products
 // are saved.
-class SettingModel : public Layer {
+class SetupModel : public Layer {
  public:
   // `dropout_seed`, and the next one, decide what dropout drops and nothing else. Placement post or
   // pre.
-  SettingModel(const Setting& setting, std::int64_t layers, Placement placement, std::uint64_t seed,
-               std::uint64_t dropout_seed);
+  SetupModel(const Setup& setup, std::int64_t layers, Placement placement, std::uint64_t seed,
+             std::uint64_t dropout_seed);
 
   // Content of sequences (n, tokens, features) -> tokens (n, tokens, width), entries of variance
   // about 1.
@@ -40,7 +40,7 @@ class SettingModel : public Layer {
   void draw_weights(Generator& generator);
   Var words(Tape& tape, const Tensor& numbers) const;
 
-  Setting setting_;
+  Setup setup_;
   Tensor token_embedding_, position_embedding_;  // none for Gaussian tokens
   TransformerEncoder& encoder_;
   Linear& head_;
@@ -48,4 +48,4 @@ class SettingModel : public Layer {
   std::vector<MemoryReader*> readers_;  // one per block, with cross_attention
 };
 
-}  // namespace normlab
+}  // namespace normlab::discrepancy

@@ -7,7 +7,7 @@
 
 #include "experiments/lab/stats/line_fit.hpp"
 
-namespace normlab {
+namespace normlab::discrepancy {
 
 namespace {
 
@@ -25,30 +25,30 @@ Estimate exponential(const Estimate& of_logarithm) {
   return {value, value * of_logarithm.error};
 }
 
-double last_norm(const DiscrepancyMeasurement& m) { return m.w2_grad_norm.back(); }
-double log_top_bottom(const DiscrepancyMeasurement& m) {
+double last_norm(const Measurement& m) { return m.w2_grad_norm.back(); }
+double log_top_bottom(const Measurement& m) {
   return std::log(m.w2_grad_norm.back() / m.w2_grad_norm.front());
 }
 
 class Summarizer {
  public:
-  explicit Summarizer(const DiscrepancyResult& result)
+  explicit Summarizer(const Measured& result)
       : result_(result),
         deepest_(*std::max_element(result.options.layers.begin(), result.options.layers.end())) {}
 
-  RungSummary summary(const Rung& rung, Placement placement) const {
-    RungSummary s{};
-    s.rung = rung;
+  Summary summary(const Ablation& ablation, Placement placement) const {
+    Summary s{};
+    s.ablation = ablation;
     s.placement = placement;
     for (const std::int64_t layers : result_.options.layers) {
-      s.last_norm.push_back(geometric(over_seeds(result_, rung, placement, layers, last_norm)));
+      s.last_norm.push_back(geometric(over_seeds(result_, ablation, placement, layers, last_norm)));
     }
-    const std::vector<double> exponents = exponents_of(rung, placement);
-    const std::vector<double> ratios = log_ratios_of(rung, placement);
+    const std::vector<double> exponents = exponents_of(ablation, placement);
+    const std::vector<double> ratios = log_ratios_of(ablation, placement);
     s.exponent = estimate(exponents);
     s.top_bottom = exponential(estimate(ratios));
     s.exponent_change = s.top_bottom_factor = {kNaN, kNaN};
-    if (const Rung* base = base_of(rung)) {
+    if (const Ablation* base = base_of(ablation)) {
       s.exponent_change = estimate(differences(exponents, exponents_of(*base, placement)));
       s.top_bottom_factor =
           exponential(estimate(differences(ratios, log_ratios_of(*base, placement))));
@@ -58,30 +58,31 @@ class Summarizer {
   }
 
  private:
-  const Rung* base_of(const Rung& rung) const {
-    for (const Rung& each : result_.options.rungs) {
-      if (each.name == rung.base) return &each;
+  const Ablation* base_of(const Ablation& ablation) const {
+    for (const Ablation& base : result_.options.ablations) {
+      if (base.name == ablation.base) return &base;
     }
     return nullptr;
   }
 
-  std::vector<double> exponents_of(const Rung& rung, Placement placement) const {
+  std::vector<double> exponents_of(const Ablation& ablation, Placement placement) const {
     std::vector<double> log_depths, exponents;
     for (const std::int64_t layers : result_.options.layers) {
       log_depths.push_back(std::log(static_cast<double>(layers)));
     }
-    for (const std::uint64_t seed : result_.options.seeds_of(rung)) {
+    for (const std::uint64_t seed : result_.options.seeds_of(ablation)) {
       std::vector<double> norms;
       for (const std::int64_t layers : result_.options.layers) {
-        norms.push_back(last_norm(result_.measurement({rung.name, placement, layers, seed})));
+        norms.push_back(last_norm(result_.measurement({ablation.name, placement, layers, seed})));
       }
       exponents.push_back(fit_line(log_depths, logarithms(norms)).slope);
     }
     return exponents;
   }
 
-  std::vector<double> log_ratios_of(const Rung& rung, Placement placement) const {
-    return over_seeds(result_, rung, placement, result_.options.profile_layers(), log_top_bottom);
+  std::vector<double> log_ratios_of(const Ablation& ablation, Placement placement) const {
+    return over_seeds(result_, ablation, placement, result_.options.profile_layers(),
+                      log_top_bottom);
   }
 
   // Both lists start with the first of the run's seeds, in order; one may be longer.
@@ -92,9 +93,9 @@ class Summarizer {
     return all;
   }
 
-  void add_deepest(RungSummary& s) const {
+  void add_deepest(Summary& s) const {
     const auto average = [&](auto number) {
-      return mean(over_seeds(result_, s.rung, s.placement, deepest_, number));
+      return mean(over_seeds(result_, s.ablation, s.placement, deepest_, number));
     };
     const auto last = static_cast<std::size_t>(deepest_ - 1);
     const double square = average([&](const auto& m) { return m.square[last]; });
@@ -105,7 +106,7 @@ class Summarizer {
     s.similarity_across = average([&](const auto& m) { return m.similarity_across[last]; });
   }
 
-  const DiscrepancyResult& result_;
+  const Measured& result_;
   std::int64_t deepest_;
 };
 
@@ -115,14 +116,14 @@ Estimate geometric(const std::vector<double>& values) {
   return exponential(estimate(logarithms(values)));
 }
 
-std::vector<RungSummary> summarize(const DiscrepancyResult& result) {
+std::vector<Summary> summaries(const Measured& result) {
   const Summarizer summarizer(result);
-  std::vector<RungSummary> all;
+  std::vector<Summary> all;
   for (const Placement placement : {Placement::post, Placement::pre}) {
-    for (const Rung& rung : result.options.rungs)
-      all.push_back(summarizer.summary(rung, placement));
+    for (const Ablation& ablation : result.options.ablations)
+      all.push_back(summarizer.summary(ablation, placement));
   }
   return all;
 }
 
-}  // namespace normlab
+}  // namespace normlab::discrepancy

@@ -9,7 +9,7 @@
 #include "core/kernels/blas.hpp"
 #include "core/kernels/row_kernels.hpp"
 
-namespace normlab {
+namespace normlab::discrepancy {
 
 namespace {
 
@@ -89,4 +89,4 @@ void GradientSquares::add(const Tensor& h, const Tensor& delta) {
   }
 }
 
-}  // namespace normlab
+}  // namespace normlab::discrepancy

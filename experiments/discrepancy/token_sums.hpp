@@ -6,7 +6,7 @@
 
 // Sums over tokens that replace sums over pairs of tokens: no matrix of all tokens by all tokens is
 // ever formed.
-namespace normlab {
+namespace normlab::discrepancy {
 
 // Mean cosine similarity of two tokens of one sequence, and of tokens of two sequences. With u the
 // tokens at unit length and S their sum over a sequence of n,
@@ -44,4 +44,4 @@ struct GradientSquares {
   void add(const Tensor& h, const Tensor& delta);
 };
 
-}  // namespace normlab
+}  // namespace normlab::discrepancy

@@ -10,23 +10,14 @@
 #include "core/ops/layer_norm.hpp"
 #include "core/ops/reduce.hpp"
 #include "core/ops/shape_ops.hpp"
-#include "core/random.hpp"
-#include "core/tools/gradcheck.hpp"
 #include "core/tools/jacobian.hpp"
 #include "core/tools/svd.hpp"
+#include "experiments/lab/program/option_checks.hpp"
+#include "nn/conformance/gradient_error.hpp"
 
-namespace normlab {
+namespace normlab::norm_card {
 
 namespace {
-
-constexpr std::int64_t kSequences = 2, kTokens = 3;
-constexpr std::uint64_t kSeed = 1;
-
-// Two sequences of three tokens. Off zero mean, so that centring and its absence differ.
-Tensor random_tokens(std::int64_t width) {
-  Generator generator(kSeed);
-  return map(generator.randn({kSequences, kTokens, width}), [](double v) { return v + 0.5; });
-}
 
 Tensor scaled(const Tensor& x, double factor) {
   return map(x, [factor](double v) { return factor * v; });
@@ -77,7 +68,7 @@ double share_in_null_space(const Tensor& direction, const Svd& decomposed, std::
   return share;
 }
 
-void describe_null_space(const Tensor& token, const Tensor& j, NormCard& card) {
+void describe_null_space(const Tensor& token, const Tensor& j, Card& card) {
   const Svd decomposed = svd(j);
   constexpr double kZero = 1e-4;  // of the largest: eps lifts a zero to about eps / var
   card.null_dimension =
@@ -92,7 +83,7 @@ void describe_null_space(const Tensor& token, const Tensor& j, NormCard& card) {
   add("x", token);
 }
 
-void measure_scales(Layer& layer, const Tensor& x, NormCard& card) {
+void measure_scales(Layer& layer, const Tensor& x, Card& card) {
   const Tensor y = value_of(layer, x);
   for (int exponent = -8; exponent <= 8; ++exponent) {
     const double scale = std::pow(10.0, exponent);
@@ -127,15 +118,6 @@ double closed_form_error(Layer& layer_at_eps_0, const Tensor& x) {
   return distance(j, closed) / norm(j);
 }
 
-double worst_gradient_error(Layer& layer, const Tensor& x) {
-  Parameter input{"input", x};
-  std::vector<Parameter*> all = layer.parameters();
-  all.push_back(&input);
-  return check_parameter_gradients([&](Tape& tape) { return layer.forward(tape.watch(input)); },
-                                   all)
-      .worst_relative_error;
-}
-
 std::optional<double> agreement_on_centred_tokens(const NormEntry& entry, Layer& layer,
                                                   const Tensor& x, std::optional<double> eps) {
   constexpr double kSharedEps = 1e-5;
@@ -149,13 +131,8 @@ std::optional<double> agreement_on_centred_tokens(const NormEntry& entry, Layer&
   return max_abs_difference(value_of(eps ? layer : *same_eps, tokens), reference);
 }
 
-}  // namespace
-
-NormCard norm_card(const std::string& norm_name, std::int64_t width, std::optional<double> eps) {
-  check(width >= 3, "norm_card", "--width",
-        "must be at least 3: of two numbers a norm keeps a sign",
-        [&] { return std::to_string(width); });
-  NormCard card;
+Card card_of(const std::string& norm_name, std::int64_t width, std::optional<double> eps) {
+  Card card;
   card.entry = nn::norms().at(norm_name);
   card.width = width;
   card.eps = eps;
@@ -163,16 +140,43 @@ NormCard norm_card(const std::string& norm_name, std::int64_t width, std::option
   for (const auto& [parameter_name, parameter] : layer->named_parameters()) {
     card.parameters.emplace_back(parameter_name, parameter->value.shape());
   }
-  const Tensor x = random_tokens(width);
+  const Tensor x = sample_tokens(width);
   card.invariances = measure_invariances(card.entry);
   describe_null_space(first_token(x), token_jacobian(*layer, x), card);
   measure_scales(*layer, x, card);
   if (norm_name == "layernorm" || norm_name == "convnext") {
     card.closed_form_error = closed_form_error(*card.entry.make(width, 0.0), x);
   }
-  card.gradient_error = worst_gradient_error(*layer, x);
+  card.gradient_error = gradient_error(card.entry, x, eps);
   card.c2 = agreement_on_centred_tokens(card.entry, *layer, x, eps);
   return card;
 }
 
-}  // namespace normlab
+}  // namespace
+
+Options everything_registered() { return {.norms = nn::norms().names()}; }
+
+void check(const Options& options) {
+  check_distinct("norm_card", "--norm", options.norms);
+  normlab::check(options.width >= 3, "norm_card", "--width",
+                 "must be at least 3: of two numbers a norm keeps a sign",
+                 [&] { return std::to_string(options.width); });
+  for (const std::string& norm : options.norms) {
+    nn::norms().at(norm).make(options.width, options.eps);
+  }
+}
+
+Measured measure(const Options& options, const lab::Run& run) {
+  check(options);
+  Measured measured{options, {}};
+  for (const std::string& norm : options.norms) {
+    measured.cards.push_back(card_of(norm, options.width, options.eps));
+    if (run.progress) {
+      run.progress(static_cast<double>(measured.cards.size()),
+                   static_cast<double>(options.norms.size()));
+    }
+  }
+  return measured;
+}
+
+}  // namespace normlab::norm_card

@@ -4,14 +4,26 @@
 #include <string>
 #include <vector>
 
+#include "experiments/lab/results/results.hpp"
+#include "experiments/lab/runs/run.hpp"
 #include "nn/conformance/conformance.hpp"
 #include "nn/norms/norm_registry.hpp"
 
-namespace normlab {
+namespace normlab::norm_card {
 
-// What a normalization layer does, measured in about a second: what one wants to know before
-// reading its paper. All at the layer's initialization, on random tokens with fixed seeds.
-struct NormCard {
+struct Options {
+  std::vector<std::string> norms;  // names in nn::norms()
+  std::int64_t width = 16;
+  std::optional<double> eps{};  // none: each layer's own
+};
+Options everything_registered();
+
+// Throws std::invalid_argument for an unknown norm, a width below 3 or an eps that a layer refuses.
+void check(const Options& options);
+
+// What a normalization layer does, measured in about a second: what is worth knowing before reading
+// its paper. All at the layer's initialization, on random tokens with fixed seeds.
+struct Card {
   NormEntry entry;
   std::int64_t width = 0;
   std::optional<double> eps;  // none: the layer's own
@@ -42,22 +54,24 @@ struct NormCard {
   // layernorm and convnext at eps 0: |J - sqrt(d)/|y| (I - yhat yhat^T)(I - 1 1^T/d)| / |J|.
   std::optional<double> closed_form_error;
 
-  double gradient_error = 0.0;  // worst relative error against central differences
+  double gradient_error = 0.0;  // of nn/conformance/gradient_error.hpp
   // C2: largest |f(x) - LayerNorm(x)| on centred tokens, both with the same eps; nothing for layers
   // that compute neither LayerNorm nor RMSNorm.
   std::optional<double> c2;
 };
 
-// Throws std::invalid_argument for an unknown norm, a width below 3 or an eps that the layer
-// refuses.
-NormCard norm_card(const std::string& norm, std::int64_t width, std::optional<double> eps);
+struct Measured {
+  Options options;
+  std::vector<Card> cards;  // in the order of the options
+};
+// Shows progress norm by norm.
+Measured measure(const Options& options, const lab::Run& run);
 
-std::string text_of(const NormCard& card);
-// One line a norm: the table printed without --norm.
-std::string table_of(const std::vector<NormCard>& cards);
-std::string json_of(const std::vector<NormCard>& cards);
+// The card where it is one, a table of them where there are several.
+lab::Results results(const Measured& measured);
+std::vector<Figure> figures(const std::vector<Card>& cards);  // a part of it
 
 // The program: 0; 1 if a gradient or a declared invariance is wrong; 2 for bad usage.
-int norm_card_main(int argc, const char* const* argv);
+int main(int argc, const char* const* argv);
 
-}  // namespace normlab
+}  // namespace normlab::norm_card

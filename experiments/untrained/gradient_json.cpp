@@ -1,4 +1,4 @@
-// Tested by tests/experiments/lab/runs/cell_log_test.cpp.
+// Tested by tests/experiments/untrained/gradient_json_test.cpp.
 #include "experiments/untrained/gradient_json.hpp"
 
 #include <stdexcept>

@@ -8,7 +8,7 @@
 #include "experiments/lab/program/command_line.hpp"
 #include "experiments/lab/program/outputs.hpp"
 #include "experiments/lab/program/progress_bar.hpp"
-#include "experiments/lab/runs/cell_log.hpp"
+#include "experiments/lab/runs/grid_log.hpp"
 #include "experiments/warmup/report.hpp"
 #include "experiments/warmup/warmup.hpp"
 
@@ -63,18 +63,17 @@ void define(CLI::App& app, CommandLine& line) {
   app.add_flag("--quiet", line.quiet, "no tables and no progress bar");
 }
 
-std::optional<CellLog> open_log(const CommandLine& line, std::vector<WarmupRun>& runs) {
+std::optional<GridLog> open_log(const CommandLine& line, std::vector<WarmupRun>& runs) {
   if (line.resume.empty()) return std::nullopt;
   const WarmupOptions& options = line.options;
-  std::optional<CellLog> log;
-  log.emplace(line.resume, CellLog::Json{{"experiment", kProgram},
+  std::optional<GridLog> log;
+  log.emplace(line.resume, GridLog::Json{{"experiment", kProgram},
                                          {"version", NORMLAB_VERSION},
                                          {"epochs", options.epochs},
                                          {"batch_size", options.batch_size},
                                          {"width", options.width}});
   for (WarmupRun& each : runs) {
-    const CellLog::Json* trained = log->find(key_of(each.cell));
-    if (trained != nullptr) log->read([&] { read_run(*trained, each); });
+    log->read(key_of(each.cell), [&](const GridLog::Json& trained) { read_run(trained, each); });
   }
   return log;
 }
@@ -84,7 +83,7 @@ int run(CommandLine line) {
   if (!line.quiet) command_line::check_standard_output(kProgram);
   check_outputs(kProgram, line.outputs, {{"--resume", line.resume}});
   WarmupResult result{line.options, needed_runs(line.options)};
-  std::optional<CellLog> log = open_log(line, result.runs);
+  std::optional<GridLog> log = open_log(line, result.runs);
   {
     ProgressBar bar(!line.quiet);
     train_runs(

@@ -38,8 +38,13 @@ refused compare_norms '--layers: must differ from one another' --layers 2 2
 run "$programs/compare_norms" --norm layernorm --placement pre --layers 1 --seeds 0 --images 2 \
   --quiet --resume one.jsonl
 sed 's/"w2_grad_norm":\[[^]]*\]/"w2_grad_norm":[]/' one.jsonl >broken.jsonl
-refused compare_norms 'has a cell that is none: measurement: not one number per layer' --norm \
+refused compare_norms 'has been changed in line 2' --norm \
   layernorm --placement pre --layers 1 --seeds 0 --images 2 --resume broken.jsonl
+mkfifo pipe
+for path in pipe /dev/zero /dev/full; do
+  refused compare_norms 'is no regular file' --norm layernorm --placement pre --layers 1 --seeds 0 \
+    --images 2 --resume $path
+done
 refused compare_norms 'must name another file than --json' --json a --report ./a
 refused compare_norms '--images: must be a whole number from 2 to 1797, got 1' --images 1
 echo 'a,b' >not_a_log
@@ -53,24 +58,24 @@ for option in '--norm batchnorm' '--norm dyt' '--placement adaln-zero rezero' '-
     $option
 done
 
-# A run that is killed leaves the cells it had; the next one computes the rest and prints the same.
+# A run that is killed leaves the configurations it had; the next one computes the rest and prints the same.
 small='--norm layernorm rmsnorm --placement post pre --layers 6 12 --seeds 0 1 --images 16 --quiet'
 # shellcheck disable=SC2086  # several arguments
 succeeds "$programs/compare_norms" $small --threads 1 --json whole.json
 # shellcheck disable=SC2086
-"$programs/compare_norms" $small --threads 1 --resume cells.jsonl --json never.json &
+"$programs/compare_norms" $small --threads 1 --resume log.jsonl --json never.json &
 running=$!
-wait_for_lines cells.jsonl 4 $running
+wait_for_lines log.jsonl 4 $running
 kill -9 $running 2>/dev/null
 wait $running 2>/dev/null
-before=$(wc -l <cells.jsonl)
+before=$(wc -l <log.jsonl)
 [ "$before" -ge 4 ] && [ "$before" -lt 17 ] || fail "killed with $before lines in the log"
 [ ! -e never.json ] || fail 'a killed run wrote its result'
-printf '{"cell":{"norm"' >>cells.jsonl # as if it had been killed while writing
+printf '{"configuration":{"norm"' >>log.jsonl # as if it had been killed while writing
 # shellcheck disable=SC2086
-succeeds "$programs/compare_norms" $small --resume cells.jsonl --json resumed.json --threads 2
+succeeds "$programs/compare_norms" $small --resume log.jsonl --json resumed.json --threads 2
 cmp -s whole.json resumed.json || fail 'a resumed run differs from an uninterrupted one'
-[ "$(wc -l <cells.jsonl)" -eq 17 ] || fail "the log has $(wc -l <cells.jsonl) lines, not 17"
-refused compare_norms 'belongs to a run of other options' --resume cells.jsonl --images 32
+[ "$(wc -l <log.jsonl)" -eq 17 ] || fail "the log has $(wc -l <log.jsonl) lines, not 17"
+refused compare_norms 'belongs to a run of other options' --resume log.jsonl --images 32
 
 finish

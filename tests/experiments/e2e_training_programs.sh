@@ -43,7 +43,7 @@ wait $pid 2>/dev/null
 kept=$(($(wc -l <runs) - 1))
 [ "$kept" -ge 2 ] && [ "$kept" -lt 8 ] || fail "killed too early or too late: $kept runs"
 [ ! -e never ] || fail 'a killed run wrote its result'
-printf '{"cell":{"task":"numb' >>runs # as if it had died while writing
+printf '{"configuration":{"task":"numb' >>runs # as if it had died while writing
 succeeds grid --resume runs --json resumed.json
 cmp -s grid.1.json resumed.json || fail 'the resumed grid differs'
 [ "$(wc -l <runs)" -eq 9 ] || fail "$(wc -l <runs) lines for 8 runs and a header"

@@ -106,7 +106,7 @@ class Comparison:
         left = {column.path: column for column in new}
         found, homeless = [], []
         for column in old:
-            if any(self._renamed(path, leaves) for path, _ in column.leaves):
+            if any(self._renamed(path, value, leaves) for path, value in column.leaves):
                 found += self._renamed_column(column, leaves, notes)
             elif column.path in left and self._same_column(column, left[column.path]):
                 del left[column.path]
@@ -136,16 +136,18 @@ class Comparison:
             values = store.sampled(values)
         return all(self._same(a, b) for a, b in zip(old.values(), values))
 
-    def _renamed(self, path, leaves):
-        """Of several lines that match, the first whose new path is there."""
+    def _renamed(self, path, value, leaves):
+        """Of several lines that match, the first whose new path is there and has the number."""
         names = [match.expand(replacement) for pattern, replacement in self.renamed
                  if (match := re.fullmatch(pattern, path))]
-        return next((name for name in names if name in leaves), names[0] if names else None)
+        there = [name for name in names if name in leaves]
+        equal = [name for name in there if self._same(value, leaves[name])]
+        return next(iter(equal + there + names), None)
 
     def _renamed_column(self, column, leaves, notes):
         found = []
         for path, value in column.leaves:
-            now = self._renamed(path, leaves) or path
+            now = self._renamed(path, value, leaves) or path
             if now not in leaves:
                 found.append(f"json: {path} should now be {now}, which is not there")
             elif not self._same(value, leaves[now]):

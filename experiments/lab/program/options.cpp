@@ -243,6 +243,18 @@ Options& Options::add(const std::string& flag, std::vector<double>& values, AtLe
   add_list(flag, values, allowed, help);
   return *this;
 }
+Options& Options::add(const std::string& flag, std::optional<double>& value, AtLeast allowed,
+                      const std::string& help) {
+  const auto now = [&value] { return value ? Cell(*value) : Cell(); };
+  add_parsed(
+      {flag, key_of(flag), help, allowed_text(allowed), value ? fmt::format("{:g}", *value) : "",
+       now},
+      false, [] {},
+      [&value, allowed](const std::string& text) {
+        return read(text, allowed, value.emplace());
+      });
+  return *this;
+}
 Options& Options::add(const std::string& flag, std::string& value, OneOf allowed,
                       const std::string& help) {
   add_value(flag, value, allowed, help);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,9 @@ class Options {
                const std::string& help);
   Options& add(const std::string& flag, double& value, AtLeast allowed, const std::string& help);
   Options& add(const std::string& flag, std::vector<double>& values, AtLeast allowed,
+               const std::string& help);
+  // Nothing unless given: null among the settings.
+  Options& add(const std::string& flag, std::optional<double>& value, AtLeast allowed,
                const std::string& help);
   Options& add(const std::string& flag, std::string& value, OneOf allowed, const std::string& help);
   Options& add(const std::string& flag, std::vector<std::string>& values, OneOf allowed,

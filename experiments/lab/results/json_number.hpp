@@ -33,8 +33,9 @@ inline nlohmann::ordered_json json_numbers(const std::vector<double>& values) {
   return list;
 }
 inline std::vector<double> numbers_from(const nlohmann::ordered_json& list) {
+  if (!list.is_array()) throw std::runtime_error("not a list of numbers: " + list.dump());
   std::vector<double> values;
-  for (const auto& each : list) values.push_back(number_from(each));
+  for (const auto& number : list) values.push_back(number_from(number));
   return values;
 }
 

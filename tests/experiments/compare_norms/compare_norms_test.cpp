@@ -5,6 +5,11 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include "core/ops/arithmetic.hpp"
+#include "core/ops/elementwise.hpp"
+#include "core/ops/reduce.hpp"
+#include "tests/support/function_layer.hpp"
+
 using namespace normlab;
 using namespace normlab::compare_norms;
 
@@ -136,6 +141,22 @@ TEST_CASE("compare_norms: options that do not fit are refused") {
   refused([](Options& o) { o.layers = {2, 2}; }, "--layers: must differ");
   refused([](Options& o) { o.layers = {0}; }, "--layers: must be at least 1");
   refused([](Options& o) { o.seeds = {0, std::uint64_t{1} << 32}; }, "--seeds: must differ");
+}
+
+TEST_CASE("compare_norms: a norm whose gradient is wrong is refused before anything is computed") {
+  // RMSNorm whose backward takes the root mean square for a constant.
+  NormEntry wrong = entry_of(
+      [](FunctionLayer& layer, const Var& x) {
+        const Var rms = sqrt(mean(square(x), {-1}, true) + 1e-5);
+        return layer.watch(x, "weight") * (x / x.tape().constant(rms.value()));
+      },
+      of_rms_norm());
+  wrong.name = "wrong_gradient";
+  nn::norms().add(wrong);
+  CHECK_THROWS_WITH_AS(check(small({Placement::pre}, {"layernorm", "wrong_gradient"})),
+                       doctest::Contains("--norm: must have the gradient of its value (norm_card "
+                                         "tells more), got wrong_gradient"),
+                       std::invalid_argument);
 }
 
 TEST_CASE(

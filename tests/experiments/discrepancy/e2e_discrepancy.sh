@@ -6,40 +6,38 @@ program=$1 work=$2
 . "$(dirname "$0")/../e2e.sh"
 work_in "$work"
 
-small='--rungs article gaussian --layers 2 4 --seeds 0 1 2 --quiet'
+small='--ablations article gaussian --layers 2 4 --seeds 0 1 2 --quiet'
 # shellcheck disable=SC2086  # several arguments
 tiny() { "$program" $small "$@"; }
 
 succeeds tiny --json whole
 
-# Killed as soon as some cells are in the log.
+# Killed as soon as some configurations are in the log.
 # shellcheck disable=SC2086
-"$program" $small --threads 1 --resume cells --json never &
+"$program" $small --threads 1 --resume log --json never &
 pid=$!
-wait_for_lines cells 4 $pid
+wait_for_lines log 4 $pid
 kill -9 $pid 2>/dev/null
 wait $pid 2>/dev/null
-kept=$(($(wc -l <cells) - 1))
-[ "$kept" -ge 3 ] && [ "$kept" -lt 24 ] || fail "killed too early or too late: $kept cells"
+kept=$(($(wc -l <log) - 1))
+[ "$kept" -ge 3 ] && [ "$kept" -lt 24 ] || fail "killed too early or too late: $kept configurations"
 [ ! -e never ] || fail 'a killed run wrote its result'
-printf '{"cell":{"rung":"article","placem' >>cells # as if it had died while writing
-succeeds tiny --resume cells --json continued
+printf '{"configuration":{"ablation":"article","placem' >>log # as if it had died while writing
+succeeds tiny --resume log --json continued
 cmp -s whole continued || fail "the continued run's file differs"
-[ "$(wc -l <cells)" -eq 25 ] || fail "$(wc -l <cells) lines for 24 cells and a header"
+[ "$(wc -l <log)" -eq 25 ] || fail "$(wc -l <log) lines for 24 configurations and a header"
 
-# Cells of another setting under the same name, as an older ladder may have left, are not taken.
-sed 's/"heads":4/"heads":2/' cells >stale
-succeeds tiny --resume stale --json again
-cmp -s whole again || fail "stale cells were taken"
-[ "$(wc -l <stale)" -eq 49 ] || fail "$(wc -l <stale) lines for 24 stale cells, 24 and a header"
+# A log with a digit changed is not believed.
+sed 's/"heads":4/"heads":2/' log >changed
+refused_by "$program" 'has been changed in line 2' --ablations article gaussian --layers 2 4 --seeds 0 1 2 --resume changed
 
-for refused in '--rungs nonsense' '--layers 3' '--layers 2 x' '--json no/such' '--resume whole'; do
+for refused in '--ablations nonsense' '--layers 3' '--layers 2 x' '--json no/such' '--resume whole'; do
   # shellcheck disable=SC2086
   refused_by "$program" '' $refused
 done
 
-succeeds "$program" --rungs article zero_qk --layers 2 3 --seeds 0 1 --report page.html
-grep -q '^zero_qk ' out && grep -q '>zero_qk</th>' page.html || fail "the tables lack a rung"
+succeeds "$program" --ablations article zero_qk --layers 2 3 --seeds 0 1 --report page.html
+grep -q '^zero_qk ' out && grep -q '>zero_qk</th>' page.html || fail "the tables lack an ablation"
 succeeds "$program" --help
 narrow --help
 

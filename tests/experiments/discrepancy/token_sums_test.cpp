@@ -7,6 +7,7 @@
 #include "core/random.hpp"
 
 using namespace normlab;
+using namespace normlab::discrepancy;
 
 namespace {
 

@@ -3,25 +3,25 @@
 #include <cstdint>
 #include <vector>
 
-#include "experiments/discrepancy/setting.hpp"
+#include "experiments/discrepancy/setup.hpp"
 #include "experiments/discrepancy/token_sums.hpp"
 #include "nn/transformer/placement.hpp"
 
-namespace normlab {
+namespace normlab::discrepancy {
 
-// One network of the ladder.
-struct DiscrepancyCell {
-  std::string rung;
+// One network of an ablation.
+struct Configuration {
+  std::string ablation;
   Placement placement = Placement::post;
   std::int64_t layers = 6;
   std::uint64_t seed = 0;
 
-  bool operator==(const DiscrepancyCell&) const = default;
+  bool operator==(const Configuration&) const = default;
 };
 
 // What is measured on it. One number per layer where not said otherwise; those about gradients are
-// means over the mini-batches of the setting.
-struct DiscrepancyMeasurement {
+// means over the mini-batches of the setup.
+struct Measurement {
   double loss = 0.0;                  // mean over all tokens
   std::vector<double> w2_grad_norm;   // Frobenius norm of dLoss/dW2
   std::vector<double> square;         // its square, which is the sum of three parts:
@@ -36,10 +36,10 @@ struct DiscrepancyMeasurement {
   double coherent_share(std::size_t layer) const { return 1.0 - self[layer] / square[layer]; }
 };
 
-// A cell can be computed in parts, each with a share of the sequences and a network of its own with
-// the same weights, so that two threads can work on a large one. The parts' sums are added in
+// A configuration can be computed in parts, each with a share of the sequences and a network of its
+// own with the same weights, so two threads can work on a large one. The parts' sums are added in
 // order: the result depends on how many parts there are (in the last digits, and in what dropout
-// drops), but not on who computes them.
+// drops), but not on which thread computes them.
 struct PartialMeasurement {
   struct MiniBatch {
     std::vector<Tensor> gradient;  // of W2, per layer; none if the part has no sequence of it
@@ -49,16 +49,16 @@ struct PartialMeasurement {
   std::vector<MiniBatch> mini_batches;
   std::vector<TokenSimilarity> similarity;
 };
-PartialMeasurement measure_part(const Setting& setting, const DiscrepancyCell& cell, int part,
+PartialMeasurement measure_part(const Setup& setup, const Configuration& configuration, int part,
                                 int parts);
 // Of all parts, in order.
-DiscrepancyMeasurement join(const std::vector<PartialMeasurement>& parts);
+Measurement join(const std::vector<PartialMeasurement>& parts);
 
-// All parts one after the other. Pure: the same cell gives the same bits on any thread.
-DiscrepancyMeasurement measure_discrepancy(const Setting& setting, const DiscrepancyCell& cell,
-                                           int parts = 1);
+// All parts one after the other. Pure: the same configuration gives the same bits on any thread.
+Measurement measure_discrepancy(const Setup& setup, const Configuration& configuration,
+                                int parts = 1);
 
 // In any unit, for the order of jobs and the time left.
-double cost_of_part(const Setting& setting, const DiscrepancyCell& cell, int parts);
+double cost_of_part(const Setup& setup, const Configuration& configuration, int parts);
 
-}  // namespace normlab
+}  // namespace normlab::discrepancy

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace normlab {
+namespace normlab::discrepancy {
 
 // What the tokens of a sequence are made of.
 enum class TokenSource {
@@ -23,7 +23,7 @@ std::string name(Labels labels);
 
 // All that differs between the experiment of the source article (the defaults) and the one in
 // Figure 3 of Xiong et al. (2020).
-struct Setting {
+struct Setup {
   TokenSource source = TokenSource::patches;
   Labels labels = Labels::per_sequence;
   // The article has 256 images; 32 give the same but for a larger incoherent part.
@@ -38,27 +38,27 @@ struct Setting {
   double label_smoothing = 0.0;
   double dropout = 0.0;
   bool embedding_norm = false;  // a LayerNorm on the embedded tokens
-  // Before each block the stream reads, by attention, the output of a second stack of the same
-  // depth and placement: an encoder-decoder whose decoder is measured.
+  // Before each block the residual stream reads, by attention, the output of a second stack of the
+  // same depth and placement: an encoder-decoder whose decoder is measured.
   bool cross_attention = false;
 
   std::int64_t ffn() const { return ffn_ratio * width; }
-  bool operator==(const Setting&) const = default;
+  bool operator==(const Setup&) const = default;
 };
 
-// One setting with its place on the ladder: which rung it differs from, and in what.
-struct Rung {
+// One setup, and in what it differs from which other.
+struct Ablation {
   std::string name;
-  std::string base;    // empty for a setting that stands by itself
+  std::string base;    // empty for a setup that stands by itself
   std::string change;  // in words
-  Setting setting;
+  Setup setup;
 };
 
-// From the article's setting towards the paper's, one change at a time; pairs of changes that
-// explain the single ones; and from the paper's setting back.
-std::vector<Rung> ladder();
+// From the article's setup towards the paper's, one change at a time; pairs of changes that
+// explain the single ones; and from the paper's setup back.
+std::vector<Ablation> all_ablations();
 
-// A cell of such a rung takes seconds: it gets fewer seeds and more than one thread.
-bool is_large(const Setting& setting);
+// A network of such a setup takes seconds: it gets fewer seeds and more than one thread.
+bool is_large(const Setup& setup);
 
-}  // namespace normlab
+}  // namespace normlab::discrepancy

@@ -1,3 +1,5 @@
+#include "experiments/discrepancy/configuration.hpp"
+
 #include <cmath>
 
 #include <doctest/doctest.h>
@@ -7,12 +9,12 @@
 #include "core/ops/cross_entropy.hpp"
 #include "core/ops/linear.hpp"
 #include "core/ops/shape_ops.hpp"
-#include "experiments/discrepancy/cell.hpp"
 #include "experiments/discrepancy/model.hpp"
 #include "experiments/untrained/gradients.hpp"
 #include "tests/experiments/discrepancy/discrepancy_cases.hpp"
 
 using namespace normlab;
+using namespace normlab::discrepancy;
 
 namespace {
 
@@ -26,16 +28,17 @@ double dot(const Tensor& a, const Tensor& b) {
 
 // The network again, but with a W2 of its own for every token of every layer: the gradient of such
 // a copy is what that token contributes to the gradient of W2.
-std::vector<std::vector<Tensor>> contributions(const Setting& setting, const DiscrepancyCell& cell,
-                                               SettingModel& model, const SequenceData& data) {
+std::vector<std::vector<Tensor>> contributions(const Setup& setup,
+                                               const Configuration& configuration,
+                                               SetupModel& model, const SequenceData& data) {
   Tape tape;
-  const bool pre = cell.placement == Placement::pre;
-  const std::int64_t tokens = setting.sequences * setting.tokens;
+  const bool pre = configuration.placement == Placement::pre;
+  const std::int64_t tokens = setup.sequences * setup.tokens;
   std::vector<std::vector<Var>> copies;
   Var x = tape.constant(model.embed(data.content));
   for (TransformerEncoderLayer* layer : model.encoder().layers) {
     const auto ffn = [&](const Var& v) {
-      const Var hidden = reshape(relu(layer->linear1.forward(v)), {tokens, setting.ffn()});
+      const Var hidden = reshape(relu(layer->linear1.forward(v)), {tokens, setup.ffn()});
       std::vector<Var> rows;
       copies.emplace_back();
       for (std::int64_t t = 0; t < tokens; ++t) {
@@ -66,16 +69,17 @@ std::vector<std::vector<Tensor>> contributions(const Setting& setting, const Dis
 }  // namespace
 
 TEST_CASE("measure_discrepancy: the split is that of the gradients of single tokens") {
-  Setting setting = shrunk(Setting{});
-  setting.sequences = 3;
-  setting.source = TokenSource::vocabulary;
-  setting.tokens = 5;
+  Setup setup = shrunk(Setup{});
+  setup.sequences = 3;
+  setup.source = TokenSource::vocabulary;
+  setup.tokens = 5;
   for (const Placement placement : {Placement::post, Placement::pre}) {
     CAPTURE(name(placement));
-    const DiscrepancyCell cell{"", placement, 3, 7};
-    const DiscrepancyMeasurement measured = measure_discrepancy(setting, cell);
-    SettingModel model(setting, cell.layers, placement, cell.seed, 0);
-    const auto tokens = contributions(setting, cell, model, make_data(setting, cell.seed));
+    const Configuration configuration{"", placement, 3, 7};
+    const Measurement measured = measure_discrepancy(setup, configuration);
+    SetupModel model(setup, configuration.layers, placement, configuration.seed, 0);
+    const auto tokens =
+        contributions(setup, configuration, model, make_data(setup, configuration.seed));
     for (std::size_t layer = 0; layer < 3; ++layer) {
       CAPTURE(layer);
       double self = 0.0, same_sequence = 0.0, across = 0.0;
@@ -94,12 +98,11 @@ TEST_CASE("measure_discrepancy: the split is that of the gradients of single tok
   }
 }
 
-TEST_CASE(
-    "measure_discrepancy: the article's setting gives init_gradients' numbers, in parts too") {
-  Setting setting;
-  setting.width = 8;
-  setting.sequences = 3;
-  setting.ffn_ratio = 2;
+TEST_CASE("measure_discrepancy: the article's setup gives init_gradients' numbers, in parts too") {
+  Setup setup;
+  setup.width = 8;
+  setup.sequences = 3;
+  setup.ffn_ratio = 2;
   const Tokens tokens = tokens_of(load_digits().range(0, 3));
   for (const int parts : {1, 2, 3}) {
     for (const Placement placement : {Placement::post, Placement::pre}) {
@@ -107,7 +110,7 @@ TEST_CASE(
       CAPTURE(name(placement));
       const GradientMeasurement expected = measure_gradients(
           {.d_model = 8, .nhead = 4, .dim_feedforward = 16}, {2, placement, 4}, tokens);
-      const DiscrepancyMeasurement got = measure_discrepancy(setting, {"", placement, 2, 4}, parts);
+      const Measurement got = measure_discrepancy(setup, {"", placement, 2, 4}, parts);
       CHECK(relative_error(got.loss, expected.loss) < 1e-12);
       for (std::size_t layer = 0; layer < 2; ++layer) {
         CHECK(relative_error(got.w2_grad_norm[layer], expected.w2_grad_norm[layer]) < 1e-12);
@@ -117,12 +120,12 @@ TEST_CASE(
 }
 
 TEST_CASE("measure_discrepancy: mini-batches of one sequence know no pairs across sequences") {
-  Setting setting = shrunk(Setting{});
-  const DiscrepancyCell cell{"", Placement::pre, 2, 1};
-  const DiscrepancyMeasurement whole = measure_discrepancy(setting, cell);
-  setting.mini_batches = setting.sequences;
-  const DiscrepancyMeasurement apart = measure_discrepancy(setting, cell);
-  const auto sequences = static_cast<double>(setting.sequences);
+  Setup setup = shrunk(Setup{});
+  const Configuration configuration{"", Placement::pre, 2, 1};
+  const Measurement whole = measure_discrepancy(setup, configuration);
+  setup.mini_batches = setup.sequences;
+  const Measurement apart = measure_discrepancy(setup, configuration);
+  const auto sequences = static_cast<double>(setup.sequences);
   for (std::size_t layer = 0; layer < 2; ++layer) {  // each delta is `sequences` times as large
     CHECK(relative_error(apart.self[layer], sequences * whole.self[layer]) < 1e-12);
     CHECK(std::abs(apart.across_sequences(layer)) < 1e-12 * apart.square[layer]);
@@ -132,35 +135,36 @@ TEST_CASE("measure_discrepancy: mini-batches of one sequence know no pairs acros
   CHECK(relative_error(apart.loss, whole.loss) < 1e-12);
 }
 
-TEST_CASE("measure_discrepancy: every rung measures something else than its base") {
-  const std::vector<Rung> rungs = ladder();
-  const DiscrepancyCell cell{"", Placement::post, 2, 1};
-  for (const Rung& rung : rungs) {
-    if (rung.base.empty()) continue;
-    CAPTURE(rung.name);
-    const auto base = std::find_if(rungs.begin(), rungs.end(),
-                                   [&](const Rung& each) { return each.name == rung.base; });
-    REQUIRE(base != rungs.end());
-    const auto last = [&](const Setting& setting) {
-      return measure_discrepancy(shrunk(setting), cell).w2_grad_norm.back();
+TEST_CASE("measure_discrepancy: every ablation measures something else than its base") {
+  const std::vector<Ablation> ablations = all_ablations();
+  const Configuration configuration{"", Placement::post, 2, 1};
+  for (const Ablation& ablation : ablations) {
+    if (ablation.base.empty()) continue;
+    CAPTURE(ablation.name);
+    const auto base = std::find_if(ablations.begin(), ablations.end(), [&](const Ablation& other) {
+      return other.name == ablation.base;
+    });
+    REQUIRE(base != ablations.end());
+    const auto last = [&](const Setup& setup) {
+      return measure_discrepancy(shrunk(setup), configuration).w2_grad_norm.back();
     };
-    const double got = last(rung.setting);
+    const double got = last(ablation.setup);
     CHECK(std::isfinite(got));
-    CHECK(relative_error(got, last(base->setting)) > 1e-3);
+    CHECK(relative_error(got, last(base->setup)) > 1e-3);
   }
 }
 
-TEST_CASE("SettingModel: with all of the paper's changes the gradient is the loss's derivative") {
-  const std::vector<Rung> rungs = ladder();
-  Setting setting = shrunk(std::find_if(rungs.begin(), rungs.end(), [](const Rung& each) {
-                             return each.name == "paper";
-                           })->setting);
-  setting.dropout = 0.0;
-  setting.tokens = 3;
+TEST_CASE("SetupModel: with all of the paper's changes the gradient is the loss's derivative") {
+  const std::vector<Ablation> ablations = all_ablations();
+  Setup setup = shrunk(std::find_if(ablations.begin(), ablations.end(), [](const Ablation& other) {
+                         return other.name == "paper";
+                       })->setup);
+  setup.dropout = 0.0;
+  setup.tokens = 3;
   for (const Placement placement : {Placement::post, Placement::pre}) {
     CAPTURE(name(placement));
-    SettingModel model(setting, 2, placement, 3, 0);
-    const SequenceData data = make_data(setting, 3);
+    SetupModel model(setup, 2, placement, 3, 0);
+    const SequenceData data = make_data(setup, 3);
     Tape tape;
     tape.backward(model.loss_sum(tape, data));
     Parameter& weight = model.encoder().layers[0]->linear2.weight;
@@ -179,14 +183,14 @@ TEST_CASE("SettingModel: with all of the paper's changes the gradient is the los
   }
 }
 
-TEST_CASE("SettingModel: zero queries and keys, and logits of the deviation asked for") {
-  Setting setting = shrunk(Setting{});
-  setting.zero_query_key = true;
-  setting.logit_deviation = 2.0;
-  setting.classes = 400;
-  SettingModel model(setting, 1, Placement::post, 1, 0);
+TEST_CASE("SetupModel: zero queries and keys, and logits of the deviation asked for") {
+  Setup setup = shrunk(Setup{});
+  setup.zero_query_key = true;
+  setup.logit_deviation = 2.0;
+  setup.classes = 400;
+  SetupModel model(setup, 1, Placement::post, 1, 0);
   const Tensor& in_proj = model.encoder().layers[0]->self_attn.in_proj_weight.value;
-  const std::int64_t d = setting.width;
+  const std::int64_t d = setup.width;
   for (std::int64_t i = 0; i < 3 * d * d; ++i) CHECK((in_proj.data()[i] == 0.0) == (i < 2 * d * d));
   const Tensor& head = model.parameter("head.weight").value;
   const double deviation =
@@ -195,23 +199,23 @@ TEST_CASE("SettingModel: zero queries and keys, and logits of the deviation aske
 }
 
 TEST_CASE("make_data: labels are the digit's, uniform or like words") {
-  Setting setting;
-  setting.sequences = 400;
-  const SequenceData digits = make_data(setting, 1);
+  Setup setup;
+  setup.sequences = 400;
+  const SequenceData digits = make_data(setup, 1);
   const Digits images = load_digits();
   for (std::size_t t = 0; t < digits.labels.size(); ++t) {
     CHECK(digits.labels[t] == images.labels[t / 16]);
   }
   const auto share_of_class = [&](Labels labels, std::int64_t which) {
-    setting.labels = labels;
-    const std::vector<std::int64_t> all = make_data(setting, 1).labels;
+    setup.labels = labels;
+    const std::vector<std::int64_t> all = make_data(setup, 1).labels;
     return static_cast<double>(std::count(all.begin(), all.end(), which)) / 6400.0;
   };
   CHECK(std::abs(share_of_class(Labels::per_token, 0) - 0.1) < 0.015);
   const double zipf = 1.0 / 2.9289682539682538;  // the 10th harmonic number
   CHECK(std::abs(share_of_class(Labels::word_frequencies, 0) - zipf) < 0.024);
   CHECK(std::abs(share_of_class(Labels::word_frequencies, 9) - 0.1 * zipf) < 0.009);
-  setting.tokens = 25;
-  CHECK_THROWS_WITH_AS(make_data(setting, 1), doctest::Contains("must be 4, 16 or 64"),
+  setup.tokens = 25;
+  CHECK_THROWS_WITH_AS(make_data(setup, 1), doctest::Contains("must be 4, 16 or 64"),
                        std::invalid_argument);
 }

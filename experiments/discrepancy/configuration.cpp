@@ -1,5 +1,5 @@
-// Tested by tests/experiments/discrepancy/discrepancy_cell_test.cpp.
-#include "experiments/discrepancy/cell.hpp"
+// Tested by tests/experiments/discrepancy/configuration_test.cpp.
+#include "experiments/discrepancy/configuration.hpp"
 
 #include <algorithm>
 #include <map>
@@ -7,7 +7,7 @@
 
 #include "experiments/discrepancy/model.hpp"
 
-namespace normlab {
+namespace normlab::discrepancy {
 
 namespace {
 
@@ -19,9 +19,9 @@ std::uint64_t dropout_seed(std::uint64_t seed, int part) {
 
 // Observes one forward pass: the tokens between blocks, and the two factors of every
 // W2's gradient.
-class Listener {
+class Observer {
  public:
-  explicit Listener(SettingModel& model)
+  explicit Observer(SetupModel& model)
       : model_(model), hidden_(model.encoder().layers.size()), sums_(hidden_.size()) {
     for (std::size_t i = 0; i < hidden_.size(); ++i) {
       const std::string layer = "encoder.layers." + std::to_string(i);
@@ -30,11 +30,12 @@ class Listener {
       places_[layer + ".linear2.output"] = {Observed::sum, i};
     }
     places_["output"] = {Observed::stream, hidden_.size()};
-    model.register_hook([this](const std::string& name, const Var& value) { hear(name, value); });
+    model.register_hook(
+        [this](const std::string& name, const Var& value) { observe(name, value); });
   }
-  ~Listener() { model_.remove_hook(); }
-  Listener(const Listener&) = delete;
-  Listener& operator=(const Listener&) = delete;
+  ~Observer() { model_.remove_hook(); }
+  Observer(const Observer&) = delete;
+  Observer& operator=(const Observer&) = delete;
 
   void add_similarity(std::vector<TokenSimilarity>& similarity) const {
     for (const auto& [at, tokens] : stream_) similarity[at].add(tokens);
@@ -47,7 +48,7 @@ class Listener {
  private:
   enum class Observed { stream, hidden, sum };
 
-  void hear(const std::string& name, const Var& value) {
+  void observe(const std::string& name, const Var& value) {
     const auto found = places_.find(name);
     if (found == places_.end()) return;
     const auto [observed, at] = found->second;
@@ -56,7 +57,7 @@ class Listener {
     if (observed == Observed::sum) sums_[at] = value.retain_grad();
   }
 
-  SettingModel& model_;
+  SetupModel& model_;
   std::map<std::string, std::pair<Observed, std::size_t>> places_;
   std::vector<std::pair<std::size_t, Tensor>> stream_;
   std::vector<Tensor> hidden_;
@@ -73,7 +74,7 @@ void add(const Tensor& term, Tensor& sum) {
 }
 
 // The gradients of one slice, which the parameters then forget.
-void take_gradients(SettingModel& model, std::vector<Tensor>& sums) {
+void take_gradients(SetupModel& model, std::vector<Tensor>& sums) {
   for (std::size_t i = 0; i < sums.size(); ++i) {
     add(model.encoder().layers[i]->linear2.weight.grad, sums[i]);
   }
@@ -81,56 +82,56 @@ void take_gradients(SettingModel& model, std::vector<Tensor>& sums) {
 }
 
 // One forward and backward pass for sequences of one mini-batch.
-void measure_slice(SettingModel& model, const SequenceData& data, double weight_of_token,
+void measure_slice(SetupModel& model, const SequenceData& data, double weight_of_token,
                    PartialMeasurement::MiniBatch& into, PartialMeasurement& sums) {
-  Listener listener(model);
+  Observer observer(model);
   Tape tape;
   const Var loss = model.loss_sum(tape, data);
   tape.backward(loss, Tensor::scalar(weight_of_token));
   sums.loss += loss.value().item();
-  listener.add_similarity(sums.similarity);
-  listener.add_squares(into.squares);
+  observer.add_similarity(sums.similarity);
+  observer.add_squares(into.squares);
   take_gradients(model, into.gradient);
 }
 
 // Few enough tokens that what a block computes for them stays in the cache.
-std::int64_t sequences_per_slice(const Setting& setting) {
+std::int64_t sequences_per_slice(const Setup& setup) {
   constexpr std::int64_t kTokensPerSlice = 256;
-  return std::max<std::int64_t>(1, kTokensPerSlice / setting.tokens);
+  return std::max<std::int64_t>(1, kTokensPerSlice / setup.tokens);
 }
 
 }  // namespace
 
-PartialMeasurement measure_part(const Setting& setting, const DiscrepancyCell& cell, int part,
+PartialMeasurement measure_part(const Setup& setup, const Configuration& configuration, int part,
                                 int parts) {
-  const std::int64_t begin = setting.sequences * part / parts,
-                     end = setting.sequences * (part + 1) / parts;
-  SettingModel model(setting, cell.layers, cell.placement, cell.seed,
-                     dropout_seed(cell.seed, part));
-  const SequenceData data = make_data(setting, cell.seed);
-  const auto layers = static_cast<std::size_t>(cell.layers);
+  const std::int64_t begin = setup.sequences * part / parts,
+                     end = setup.sequences * (part + 1) / parts;
+  SetupModel model(setup, configuration.layers, configuration.placement, configuration.seed,
+                   dropout_seed(configuration.seed, part));
+  const SequenceData data = make_data(setup, configuration.seed);
+  const auto layers = static_cast<std::size_t>(configuration.layers);
   PartialMeasurement sums;
   sums.similarity.resize(layers + 1);
-  for (std::int64_t batch = 0; batch < setting.mini_batches; ++batch) {
-    const std::int64_t first = setting.sequences * batch / setting.mini_batches,
-                       last = setting.sequences * (batch + 1) / setting.mini_batches;
-    const double weight = 1.0 / static_cast<double>((last - first) * setting.tokens);
+  for (std::int64_t batch = 0; batch < setup.mini_batches; ++batch) {
+    const std::int64_t first = setup.sequences * batch / setup.mini_batches,
+                       last = setup.sequences * (batch + 1) / setup.mini_batches;
+    const double weight = 1.0 / static_cast<double>((last - first) * setup.tokens);
     PartialMeasurement::MiniBatch& into = sums.mini_batches.emplace_back();
     into.gradient.resize(layers);
     into.squares.resize(layers);
-    const std::int64_t step = sequences_per_slice(setting), stop = std::min(last, end);
+    const std::int64_t step = sequences_per_slice(setup), stop = std::min(last, end);
     for (std::int64_t at = std::max(first, begin); at < stop; at += step) {
       measure_slice(model, data.range(at, std::min(at + step, stop)), weight, into, sums);
     }
   }
-  sums.loss /= static_cast<double>(setting.sequences * setting.tokens);
+  sums.loss /= static_cast<double>(setup.sequences * setup.tokens);
   return sums;
 }
 
 namespace {
 
 void add_layer(const std::vector<PartialMeasurement>& parts, std::size_t batch, std::size_t layer,
-               double share, DiscrepancyMeasurement& result) {
+               double share, Measurement& result) {
   Tensor gradient;
   for (const PartialMeasurement& part : parts) {
     const PartialMeasurement::MiniBatch& of_part = part.mini_batches[batch];
@@ -145,12 +146,12 @@ void add_layer(const std::vector<PartialMeasurement>& parts, std::size_t batch, 
 
 }  // namespace
 
-DiscrepancyMeasurement join(const std::vector<PartialMeasurement>& parts) {
-  DiscrepancyMeasurement result;
+Measurement join(const std::vector<PartialMeasurement>& parts) {
+  Measurement result;
   const std::size_t layers = parts.front().similarity.size() - 1,
                     batches = parts.front().mini_batches.size();
-  for (auto* each : {&result.w2_grad_norm, &result.square, &result.self, &result.same_sequence}) {
-    each->assign(layers, 0.0);
+  for (auto* list : {&result.w2_grad_norm, &result.square, &result.self, &result.same_sequence}) {
+    list->assign(layers, 0.0);
   }
   for (std::size_t batch = 0; batch < batches; ++batch) {
     for (std::size_t layer = 0; layer < layers; ++layer) {
@@ -167,25 +168,24 @@ DiscrepancyMeasurement join(const std::vector<PartialMeasurement>& parts) {
   return result;
 }
 
-DiscrepancyMeasurement measure_discrepancy(const Setting& setting, const DiscrepancyCell& cell,
-                                           int parts) {
+Measurement measure_discrepancy(const Setup& setup, const Configuration& configuration, int parts) {
   std::vector<PartialMeasurement> sums;
   for (int part = 0; part < parts; ++part) {
-    sums.push_back(measure_part(setting, cell, part, parts));
+    sums.push_back(measure_part(setup, configuration, part, parts));
   }
   return join(sums);
 }
 
-double cost_of_part(const Setting& setting, const DiscrepancyCell& cell, int parts) {
-  const auto d = static_cast<double>(setting.width), f = static_cast<double>(setting.ffn()),
-             layers = static_cast<double>(cell.layers),
-             classes = static_cast<double>(setting.classes),
-             tokens = static_cast<double>(setting.sequences * setting.tokens) /
-                      static_cast<double>(parts);
-  const double weights = 4.0 * d * d + 2.0 * d * f;           // of a block
-  const double passes = setting.cross_attention ? 4.5 : 2.5;  // a forward pass is one
-  constexpr double kDrawing = 50.0;                           // of a weight, in products
+double cost_of_part(const Setup& setup, const Configuration& configuration, int parts) {
+  const auto d = static_cast<double>(setup.width), f = static_cast<double>(setup.ffn()),
+             layers = static_cast<double>(configuration.layers),
+             classes = static_cast<double>(setup.classes),
+             tokens =
+                 static_cast<double>(setup.sequences * setup.tokens) / static_cast<double>(parts);
+  const double weights = 4.0 * d * d + 2.0 * d * f;         // of a block
+  const double passes = setup.cross_attention ? 4.5 : 2.5;  // a forward pass is one
+  constexpr double kDrawing = 50.0;                         // of a weight, in products
   return layers * weights * (tokens * passes + kDrawing) + d * classes * (tokens * 3.0 + kDrawing);
 }
 
-}  // namespace normlab
+}  // namespace normlab::discrepancy
