@@ -132,16 +132,16 @@ mutant("dropout passes every gradient on"
   [==[{ dx += dy; }]==])
 
 mutant("the decoder's cross-attention reads the stream before its norm, in pre-norm"
-  nn/transformer/transformer_decoder_layer.cpp nn/transformer/transformer_decoder_layer.cpp transformer_decoder_layer
+  nn/transformer/transformer_decoder_layer.cpp nn/transformer/transformer_decoder_layer.cpp transformer/transformer_decoder_layer
   [==[cross(n2(z))]==]
   [==[cross(z)]==])
 
 mutant("the decoder's cross-attention takes the masks of the self-attention"
-  nn/transformer/transformer_decoder_layer.cpp nn/transformer/transformer_decoder_layer.cpp transformer_decoder_layer
+  nn/transformer/transformer_decoder_layer.cpp nn/transformer/transformer_decoder_layer.cpp transformer/transformer_decoder_layer
   [==[cross_attention_.cross(v, memory, memory_masks, observer)]==]
   [==[cross_attention_.cross(v, memory, masks, observer)]==])
 
 mutant("the source's padding is hidden from the encoder only"
-  nn/models/translation_transformer.cpp nn/models/translation_transformer.cpp translation_transformer
+  nn/models/translation_transformer.cpp nn/models/translation_transformer.cpp models/translation_transformer
   [==[{.key_padding_mask = memory.padding})]==]
   [==[{})]==])

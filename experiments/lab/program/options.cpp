@@ -250,9 +250,7 @@ Options& Options::add(const std::string& flag, std::optional<double>& value, AtL
       {flag, key_of(flag), help, allowed_text(allowed), value ? fmt::format("{:g}", *value) : "",
        now},
       false, [] {},
-      [&value, allowed](const std::string& text) {
-        return read(text, allowed, value.emplace());
-      });
+      [&value, allowed](const std::string& text) { return read(text, allowed, value.emplace()); });
   return *this;
 }
 Options& Options::add(const std::string& flag, std::string& value, OneOf allowed,

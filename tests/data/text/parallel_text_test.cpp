@@ -87,7 +87,7 @@ TEST_CASE("split: no source sentence is on both sides, even if it occurs several
   }
 }
 
-TEST_CASE("split: depends on the seed; fractions 0 and 1 leave one side empty") {
+TEST_CASE("split: depends on the seed, and fractions 0 and 1 leave one side empty") {
   Generator generator(0);
   const ParallelText text = number_pairs(100, 500, generator);
   Generator a(7), b(7), c(8), d(0);

@@ -29,7 +29,7 @@ double dot(const Tensor& a, const Tensor& b) {
 // The network again, but with a W2 of its own for every token of every layer: the gradient of such
 // a copy is what that token contributes to the gradient of W2.
 std::vector<std::vector<Tensor>> contributions(const Setup& setup,
-                                               const Configuration& configuration,
+                                               const discrepancy::Configuration& configuration,
                                                SetupModel& model, const SequenceData& data) {
   Tape tape;
   const bool pre = configuration.placement == Placement::pre;
@@ -75,7 +75,7 @@ TEST_CASE("measure_discrepancy: the split is that of the gradients of single tok
   setup.tokens = 5;
   for (const Placement placement : {Placement::post, Placement::pre}) {
     CAPTURE(name(placement));
-    const Configuration configuration{"", placement, 3, 7};
+    const discrepancy::Configuration configuration{"", placement, 3, 7};
     const Measurement measured = measure_discrepancy(setup, configuration);
     SetupModel model(setup, configuration.layers, placement, configuration.seed, 0);
     const auto tokens =
@@ -121,7 +121,7 @@ TEST_CASE("measure_discrepancy: the article's setup gives init_gradients' number
 
 TEST_CASE("measure_discrepancy: mini-batches of one sequence know no pairs across sequences") {
   Setup setup = shrunk(Setup{});
-  const Configuration configuration{"", Placement::pre, 2, 1};
+  const discrepancy::Configuration configuration{"", Placement::pre, 2, 1};
   const Measurement whole = measure_discrepancy(setup, configuration);
   setup.mini_batches = setup.sequences;
   const Measurement apart = measure_discrepancy(setup, configuration);
@@ -137,7 +137,7 @@ TEST_CASE("measure_discrepancy: mini-batches of one sequence know no pairs acros
 
 TEST_CASE("measure_discrepancy: every ablation measures something else than its base") {
   const std::vector<Ablation> ablations = all_ablations();
-  const Configuration configuration{"", Placement::post, 2, 1};
+  const discrepancy::Configuration configuration{"", Placement::post, 2, 1};
   for (const Ablation& ablation : ablations) {
     if (ablation.base.empty()) continue;
     CAPTURE(ablation.name);

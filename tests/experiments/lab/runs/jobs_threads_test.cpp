@@ -114,7 +114,7 @@ TEST_CASE("run_jobs: fewer than one thread is refused, and nothing runs") {
   CHECK(runs == 0);
 }
 
-TEST_CASE("run_jobs: after stop_jobs no further job starts; Interrupted is thrown once") {
+TEST_CASE("run_jobs: after stop_jobs no further job starts, and Interrupted is thrown once") {
   int runs = 0;
   const std::vector<Job> jobs{{2.0,
                                [&] {
