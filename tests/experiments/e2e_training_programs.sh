@@ -114,6 +114,7 @@ kill -9 $pid 2>/dev/null
 wait $pid 2>/dev/null
 [ ! -e never ] || fail 'a killed run wrote its result'
 cmp -s longer.safetensors killed.safetensors && fail 'the run was over before it was killed'
+rm -f normlab-*.tmp  # of the killed run, if it was writing (docs/checkpoints.md)
 succeeds "$train_translation" --quiet --resume killed.safetensors --checkpoint killed.safetensors \
   --json killed.json
 cmp -s longer.safetensors killed.safetensors || fail 'the weights of a resumed run differ'
