@@ -62,6 +62,13 @@ std::vector<Parameter*> Module::parameters() {
   return all;
 }
 
+std::vector<std::pair<std::string, Parameter*>> Module::named_aliases() {
+  std::vector<std::pair<std::string, Parameter*>> all;
+  visit("",
+        [&](const std::string& prefix, Module& module) { append(prefix, module.aliases_, all); });
+  return all;
+}
+
 std::vector<Parameter*> Module::decayed_parameters() {
   std::vector<Parameter*> all;
   visit("", [&](const std::string&, Module& module) {

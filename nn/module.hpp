@@ -39,6 +39,8 @@ class Module {
   std::vector<Parameter*> parameters();
   // Throws std::invalid_argument, listing the names there are.
   Parameter& parameter(const std::string& name);
+  // Further names under which files may hold a parameter (register_alias).
+  std::vector<std::pair<std::string, Parameter*>> named_aliases();
   // Those registered with WeightDecay::on, in the order of named_parameters.
   std::vector<Parameter*> decayed_parameters();
 
@@ -77,6 +79,14 @@ class Module {
   void register_hyperparameter(const std::string& name, Hyperparameter value) {
     hyperparameters_.emplace_back(name, std::move(value));
   }
+  // To be called by a layer whose equation has changed, so that a checkpoint of the old equation is
+  // refused: 2 after the first change. A layer that never calls it has revision 1.
+  void register_revision(std::int64_t revision) { register_hyperparameter("revision", revision); }
+  // A parameter of this module or one below that is used in two places (tied weights): `name` is
+  // the place under which it is not registered. The two must be equal in a file that holds both.
+  void register_alias(const std::string& name, Parameter& parameter) {
+    aliases_.emplace_back(name, &parameter);
+  }
   // Both must be members of the derived class: only their address is kept.
   void register_buffer(const std::string& name, Tensor& buffer) {
     buffers_.emplace_back(name, &buffer);
@@ -109,6 +119,7 @@ class Module {
   std::deque<Parameter> parameters_;  // a deque, so that references stay valid as it grows
   std::vector<std::string> parameter_names_;
   std::vector<Parameter*> decayed_;
+  std::vector<std::pair<std::string, Parameter*>> aliases_;
   std::vector<std::pair<std::string, std::unique_ptr<Module>>> children_;
   std::vector<std::pair<std::string, Hyperparameter>> hyperparameters_;
   std::vector<std::pair<std::string, Tensor*>> buffers_;

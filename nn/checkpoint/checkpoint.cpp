@@ -3,13 +3,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
+#include <numeric>
+#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "core/check.hpp"
+#include "core/json/strict_json.hpp"
 
 namespace normlab {
 
@@ -19,87 +23,121 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kOp = "checkpoint";
 
-Json json_of(const Hyperparameter& hyperparameter) {
+Json to_json(const Hyperparameter& hyperparameter) {
   return std::visit([](const auto& value) { return Json(value); }, hyperparameter);
 }
 
-Json architecture_of(Module& model) {
-  Json hyperparameters = Json::object();
-  for (const auto& [name, hyperparameter] : model.named_hyperparameters())
-    hyperparameters[name] = json_of(hyperparameter);
-  return hyperparameters;
+Json read_architecture(Module& model) {
+  Json architecture = Json::object();
+  for (const auto& [name, value] : model.named_hyperparameters())
+    architecture[name] = to_json(value);
+  return architecture;
 }
 
-std::string shown(const Json& hyperparameters, const std::string& name) {
-  return hyperparameters.contains(name) ? hyperparameters[name].dump() : "nothing";
+std::string describe(const Json& architecture, const std::string& name) {
+  return architecture.contains(name) ? architecture[name].dump() : "nothing";
 }
 
-// A line for each hyperparameter in which file and model differ.
+// One line for each hyperparameter in which file and model differ.
 std::vector<std::string> differences(const Json& file, const Json& model) {
   std::vector<std::string> lines;
-  const auto compare = [&](const std::string& name) {
-    lines.push_back(fmt::format("{} is {} in the file and {} in the model", name, shown(file, name),
-                                shown(model, name)));
+  const auto add_line = [&](const std::string& name) {
+    lines.push_back(fmt::format("{} is {} in the file and {} in the model", name,
+                                describe(file, name), describe(model, name)));
   };
-  for (const auto& [name, hyperparameter] : model.items()) {
-    if (!file.contains(name) || file[name] != hyperparameter) compare(name);
+  for (const auto& [name, value] : model.items()) {
+    if (!file.contains(name) || file[name] != value) add_line(name);
   }
-  for (const auto& [name, hyperparameter] : file.items()) {
-    if (!model.contains(name)) compare(name);
+  for (const auto& [name, value] : file.items()) {
+    if (!model.contains(name)) add_line(name);
   }
   return lines;
 }
 
-// "norm "LayerNorm", eps 1e-05, ...": each hyperparameter once, without the module that it is of.
-std::string summary(const Json& hyperparameters) {
+// "norm "LayerNorm", eps 1e-05, ...": each combination of hyperparameter and value once, without
+// the names of the modules.
+std::string summary(const Json& architecture) {
   std::vector<std::string> distinct;
-  for (const auto& [name, hyperparameter] : hyperparameters.items()) {
-    const std::string text =
-        fmt::format("{} {}", name.substr(name.rfind('.') + 1), hyperparameter.dump());
-    if (std::find(distinct.begin(), distinct.end(), text) == distinct.end()) {
-      distinct.push_back(text);
-    }
+  for (const auto& [name, value] : architecture.items()) {
+    const std::string text = fmt::format("{} {}", name.substr(name.rfind('.') + 1), value.dump());
+    if (std::ranges::find(distinct, text) == distinct.end()) distinct.push_back(text);
   }
   return fmt::format("{}", fmt::join(distinct, ", "));
 }
 
 Json parse_architecture(const std::string& text, const std::string& source) {
-  Json hyperparameters = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!hyperparameters.is_object()) {
-    fail_file(kOp, source, fmt::format("its metadata {} is not a JSON object", kArchitectureKey),
+  const auto refuse = [&](const std::string& problem) {
+    fail_file(kOp, source, fmt::format("its metadata {} {}", kArchitectureKey, problem),
               "get an intact copy");
+  };
+  Json architecture;
+  try {
+    architecture = parse_json(text, {.depth = 1});
+  } catch (const JsonError& error) {
+    refuse(error.what());
   }
-  return hyperparameters;
+  if (!architecture.is_object()) refuse("is not a JSON object");
+  return architecture;
 }
 
-// Some keep a norm's weight as weight - 1. Then every norm would all but erase its input.
-std::vector<std::string> warn_of_offset_weights(const Safetensors& file, Module& model) {
-  for (const auto& [hyperparameter_name, hyperparameter] : model.named_hyperparameters()) {
-    if (hyperparameter_name != "norm" && !hyperparameter_name.ends_with(".norm")) continue;
-    const std::string name =
-        hyperparameter_name.substr(0, hyperparameter_name.size() - 4) + "weight";
+// The modules that are norms: the name of their `norm` hyperparameter without that last part ("",
+// "encoder.norm."), and which norm it is.
+std::vector<std::pair<std::string, std::string>> norms_in(Module& model) {
+  std::vector<std::pair<std::string, std::string>> norms;
+  for (const auto& [name, value] : model.named_hyperparameters()) {
+    if (name != "norm" && !name.ends_with(".norm")) continue;
+    const auto* norm = std::get_if<std::string>(&value);
+    if (norm != nullptr) norms.emplace_back(name.substr(0, name.size() - 4), *norm);
+  }
+  return norms;
+}
+
+// Some programs store a norm's weight as weight - 1. Loaded as the weight itself, it would erase
+// almost all of the norm's input.
+std::optional<std::string> warn_of_offset_weights(const Safetensors& file, Module& model) {
+  for (const auto& [prefix, norm] : norms_in(model)) {
+    const std::string name = prefix + "weight";
     const Tensor* weight = find_tensor(file.tensors, name);
     if (weight == nullptr || weight->numel() == 0) continue;
-    double sum = 0.0;
-    for (const double value : weight->values()) sum += value;
-    const double mean = sum / static_cast<double>(weight->numel());
+    const auto values = weight->values();
+    const double mean =
+        std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(weight->numel());
     if (std::abs(mean) >= 0.2) continue;
-    return {
-        fmt::format("{} is {:.2g} on average: norms start at 1, is this weight - 1?", name, mean)};
+    return fmt::format("{} is {:.2g} on average: norms start at 1, is this weight - 1?", name,
+                       mean);
   }
-  return {};
+  return std::nullopt;
+}
+
+// PyTorch's RMSNorm without an eps uses the machine epsilon of its input's type.
+std::optional<std::string> warn_of_default_eps(const Safetensors& file, Module& model) {
+  const double of_double = std::numeric_limits<double>::epsilon();
+  const double of_float = std::numeric_limits<float>::epsilon();
+  const Json architecture = read_architecture(model);
+  for (const auto& [prefix, norm] : norms_in(model)) {
+    if (norm != "RMSNorm" || architecture[prefix + "eps"] != of_double) continue;
+    if (!file.single_precision.contains(prefix + "weight")) continue;
+    return fmt::format(
+        "{}eps is {:.3g}, the default for doubles, but the weights are single precision, for which "
+        "PyTorch's default is {:.3g}: with which one were they trained?",
+        prefix, of_double, of_float);
+  }
+  return std::nullopt;
 }
 
 std::vector<std::string> check_architecture(const Safetensors& file, Module& model,
                                             const std::string& source, Architecture architecture) {
-  const Json own = architecture_of(model);
+  const Json own = read_architecture(model);
   const auto found = file.metadata.find(kArchitectureKey);
   if (found == file.metadata.end()) {
-    std::vector<std::string> warnings = warn_of_offset_weights(file, model);
+    std::vector<std::string> warnings;
     if (!own.empty()) {
-      warnings.insert(warnings.begin(),
-                      fmt::format("{} does not say of which architecture it is. Taken on trust: {}",
-                                  source, summary(own)));
+      warnings.push_back(fmt::format(
+          "{} does not say of which architecture it is. Taken on trust: {}", source, summary(own)));
+    }
+    for (const auto& warning :
+         {warn_of_offset_weights(file, model), warn_of_default_eps(file, model)}) {
+      if (warning) warnings.push_back(*warning);
     }
     return warnings;
   }
@@ -111,8 +149,8 @@ std::vector<std::string> check_architecture(const Safetensors& file, Module& mod
             "build the model as the file's was, or load with Architecture::may_differ");
 }
 
-// Where each of the model's tensors goes to.
-std::vector<std::pair<std::string, Tensor*>> places(Module& model) {
+// Every tensor that a file of the model holds, and where it is in the model.
+std::vector<std::pair<std::string, Tensor*>> named_tensors(Module& model) {
   std::vector<std::pair<std::string, Tensor*>> all;
   for (const auto& [name, parameter] : model.named_parameters()) {
     all.emplace_back(name, &parameter->value);
@@ -121,38 +159,86 @@ std::vector<std::pair<std::string, Tensor*>> places(Module& model) {
   return all;
 }
 
+bool equal(const Tensor& a, const Tensor& b) {
+  return a.shape() == b.shape() && std::ranges::equal(a.values(), b.values());
+}
+
+// Matches the tensors of a file with those of a model; changes neither.
+class Matching {
+ public:
+  Matching(const Safetensors& file, const std::string& source) : source_(source) {
+    for (const auto& [name, tensor] : file.tensors) {
+      if (!name.starts_with(kTrainingPrefix)) unmatched_[name] = &tensor;
+    }
+  }
+
+  void match(Module& model) {
+    const auto aliases = model.named_aliases();
+    for (const auto& [name, place] : named_tensors(model)) match(name, *place, aliases);
+    for (const auto& [alias, parameter] : aliases) check_tied(alias, *parameter);
+    if (!unmatched_.empty()) {
+      refuse("has " + unmatched_.begin()->first + ", which the model has not");
+    }
+  }
+
+  void assign() const {
+    for (const auto& [place, tensor] : assignments_) *place = *tensor;
+  }
+
+ private:
+  using Aliases = std::vector<std::pair<std::string, Parameter*>>;
+
+  [[noreturn]] void refuse(const std::string& problem) const {
+    fail_file(kOp, source_, problem, "name a file of this model");
+  }
+
+  // A parameter that is used in two places may be in the file under either name.
+  void match(const std::string& name, Tensor& place, const Aliases& aliases) {
+    auto found = unmatched_.find(name);
+    for (const auto& [alias, parameter] : aliases) {
+      if (found == unmatched_.end() && &parameter->value == &place) found = unmatched_.find(alias);
+    }
+    if (found == unmatched_.end()) refuse("has no " + name);
+    const auto& [file_name, tensor] = *found;
+    if (tensor->shape() != place.shape()) {
+      refuse(fmt::format("{} has the shape {}, and in the model {}", file_name,
+                         tensor->shape().str(), place.shape().str()));
+    }
+    if (!all_finite(*tensor)) refuse(file_name + " holds numbers that are not finite");
+    assignments_[&place] = tensor;
+    names_[&place] = file_name;
+    unmatched_.erase(found);
+  }
+
+  void check_tied(const std::string& alias, Parameter& parameter) {
+    const auto found = unmatched_.find(alias);
+    if (found == unmatched_.end()) return;
+    if (!equal(*found->second, *assignments_.at(&parameter.value))) {
+      refuse(fmt::format("{} differs from {}, and the model ties the two", alias,
+                         names_.at(&parameter.value)));
+    }
+    unmatched_.erase(found);
+  }
+
+  const std::string& source_;
+  std::map<std::string, const Tensor*> unmatched_;  // tensors of the file
+  std::map<Tensor*, const Tensor*> assignments_;    // model <- file
+  std::map<Tensor*, std::string> names_;            // under which the file has them
+};
+
 }  // namespace
 
 void add_model(Safetensors& file, Module& model) {
-  for (const auto& [name, tensor] : places(model)) file.tensors.emplace_back(name, *tensor);
-  file.metadata[kArchitectureKey] = architecture_of(model).dump();
+  for (const auto& [name, tensor] : named_tensors(model)) file.tensors.emplace_back(name, *tensor);
+  file.metadata[kArchitectureKey] = read_architecture(model).dump();
 }
 
 std::vector<std::string> read_model(const Safetensors& file, Module& model,
                                     const std::string& source, Architecture architecture) {
   std::vector<std::string> warnings = check_architecture(file, model, source, architecture);
-  const auto refuse = [&](const std::string& problem) {
-    fail_file(kOp, source, problem, "name a file of this model");
-  };
-  std::map<std::string, const Tensor*> rest;
-  for (const auto& [name, tensor] : file.tensors) {
-    if (!name.starts_with(kTrainingPrefix)) rest[name] = &tensor;
-  }
-  std::vector<std::pair<Tensor*, const Tensor*>> assignments;
-  for (const auto& [name, place] : places(model)) {
-    const auto found = rest.find(name);
-    if (found == rest.end()) refuse("has no " + name);
-    const Tensor& tensor = *found->second;
-    if (tensor.shape() != place->shape()) {
-      refuse(fmt::format("{} has the shape {}, and in the model {}", name, tensor.shape().str(),
-                         place->shape().str()));
-    }
-    if (!all_finite(tensor)) refuse(name + " holds numbers that are not finite");
-    assignments.emplace_back(place, &tensor);
-    rest.erase(found);
-  }
-  if (!rest.empty()) refuse("has " + rest.begin()->first + ", which the model has not");
-  for (const auto& [place, tensor] : assignments) *place = *tensor;
+  Matching matching(file, source);
+  matching.match(model);
+  matching.assign();
   return warnings;
 }
 

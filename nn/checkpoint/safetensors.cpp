@@ -16,7 +16,7 @@
 
 namespace normlab {
 
-// Numbers are copied as they lie in memory.
+// Numbers are copied byte by byte.
 static_assert(std::endian::native == std::endian::little, "safetensors files are little-endian");
 
 namespace {
@@ -53,7 +53,7 @@ std::string to_safetensors(const Safetensors& contents) {
   } catch (const Json::type_error& error) {
     fail("safetensors", "names and metadata", "must be UTF-8", error.what());
   }
-  // The tensors of a file that is mapped into memory are aligned if the header is.
+  // Aligns the tensors in a file that is mapped into memory.
   while (header.size() % sizeof(double) != 0) header += ' ';
   const std::uint64_t size = header.size();
   std::string bytes;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -12,29 +13,31 @@ namespace normlab {
 //
 //   8 bytes   N, the size of the header, unsigned, little-endian
 //   N bytes   a JSON object: name -> {"dtype", "shape", "data_offsets": [begin, end]}, and
-//             optionally "__metadata__": text -> text. Starts with {, may end in spaces.
+//             optionally "__metadata__": text -> text. May have white space before and after it.
 //   the rest  the tensors, row-major and little-endian, without holes or overlaps; offsets count
 //             from the end of the header
 //
-// F64 is written. F64, F32 and I64 are read, all into doubles (I64 for counters, of which PyTorch's
-// BatchNorm has one; beyond 2^53 it is refused). NaN and infinity are values like others, written
-// and read bit by bit; to refuse them is up to those who know what the tensors are (read_model
-// does).
+// Tensors are written as F64. F64, F32 and I64 are read, all into doubles. (PyTorch's BatchNorm
+// stores a counter as I64; integers beyond 2^53 are refused.) NaN and infinity are read and written
+// bit by bit: whether they are acceptable depends on what a tensor is for (read_model refuses
+// them).
 struct Safetensors {
   NamedTensors tensors;  // as read: in the order of their bytes
   std::map<std::string, std::string> metadata{};
+  std::set<std::string> single_precision{};  // names of the tensors that were read from F32
 };
 
 // The bytes of the file: the same contents give the same bytes. Throws std::invalid_argument for a
-// name that is there twice or is "__metadata__", and for text that is not UTF-8.
+// name that occurs twice or is "__metadata__", and for text that is not UTF-8.
 std::string to_safetensors(const Safetensors& contents);
 
-// The strict reader. Throws std::runtime_error, naming `source` and what is wrong, for anything
-// that the format does not allow, duplicate names and unknown keys included, and for a header above
-// 100 million bytes, which is where the reference implementation stops, too.
+// The strict reader. Throws std::runtime_error, naming `source` and what is wrong, for everything
+// that the format does not allow, including duplicate names and unknown keys, and for a header
+// above 100 million bytes (the limit of the reference implementation).
 Safetensors parse_safetensors(std::string_view bytes, const std::string& source);
 
-// Written whole or not at all (core/atomic_file.hpp).
+// The file is written whole or not at all (core/atomic_file.hpp). Both throw std::runtime_error if
+// the file system refuses.
 void write_safetensors(const std::string& path, const Safetensors& contents);
 Safetensors read_safetensors(const std::string& path);
 

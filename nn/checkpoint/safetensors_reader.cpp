@@ -1,7 +1,6 @@
-// The strict reader: nothing in the bytes is believed. Tested by
+// The strict reader: nothing in the bytes is trusted. Tested by
 // tests/nn/checkpoint/safetensors_test.cpp, and fuzzed by tests/fuzz/safetensors_fuzz.cpp.
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <set>
@@ -10,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/check.hpp"
+#include "core/json/strict_json.hpp"
 #include "nn/checkpoint/safetensors.hpp"
 
 namespace normlab {
@@ -21,14 +21,7 @@ using Json = nlohmann::json;
 constexpr std::uint64_t kLargestHeader = 100'000'000;
 constexpr const char* kMetadata = "__metadata__";
 
-// Names come from the file: control characters are escaped, and long ones cut.
-std::string quote(const std::string& text) {
-  constexpr std::size_t kMost = 80;
-  const std::string shown = text.size() > kMost ? text.substr(0, kMost) + "..." : text;
-  return Json(shown).dump(-1, ' ', true, Json::error_handler_t::replace);
-}
-
-// What the header says of one tensor.
+// The header's entry for one tensor.
 struct Entry {
   std::string name, dtype;
   std::vector<std::int64_t> extents;
@@ -48,7 +41,10 @@ class Reader {
       return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
     });
     check_contiguous();
-    for (const Entry& entry : entries_) result_.tensors.emplace_back(entry.name, tensor_of(entry));
+    for (const Entry& entry : entries_) {
+      result_.tensors.emplace_back(entry.name, read_tensor(entry));
+      if (entry.dtype == "F32") result_.single_precision.insert(entry.name);
+    }
     return std::move(result_);
   }
 
@@ -72,14 +68,16 @@ class Reader {
     require(size <= bytes_.size(), fmt::format("ends within its header of {} bytes", size));
     const std::string_view header = bytes_.substr(0, static_cast<std::size_t>(size));
     bytes_.remove_prefix(header.size());
-    require(header.starts_with('{'), "its header does not start with {");
-    // To the JSON parser a zero byte is the end of the text.
+    const std::size_t start = header.find_first_not_of(" \t\n\r");
+    require(start != std::string_view::npos && header[start] == '{',
+            "its header does not start with {");
+    // The JSON parser would take a zero byte for the end of the text.
     require(header.find('\0') == std::string_view::npos, "its header holds a zero byte");
     return header;
   }
 
-  // Every entry is looked at as soon as it is complete, and dropped, so that a large header that is
-  // wrong takes no memory.
+  // Each entry is checked as soon as it is complete and then dropped, so a large damaged header
+  // takes no memory. (parse_json of core/json would build the whole header first.)
   void parse(std::string_view header) {
     const auto callback = [this](int, Json::parse_event_t event, Json& parsed) {
       return on_event(event, parsed);
@@ -106,7 +104,7 @@ class Reader {
     if (event == Event::key) {
       const std::string key = parsed.get<std::string>();
       require(names_.back().insert(key).second,
-              fmt::format("its header has the name {} twice", quote(key)));
+              fmt::format("its header has the name {} twice", quote_json(key)));
       if (names_.size() == 1) entry_name_ = key;
     }
     const bool complete = (ends || event == Event::value) && names_.size() == 1;
@@ -116,11 +114,11 @@ class Reader {
   }
 
   void read_entry(const Json& json) {
-    const std::string name = quote(entry_name_);
+    const std::string name = quote_json(entry_name_);
     require(json.is_object(), name + " is not an object");
     if (entry_name_ == kMetadata) {
       for (const auto& [key, value] : json.items()) {
-        require(value.is_string(), fmt::format("{} of {} is not text", quote(key), name));
+        require(value.is_string(), fmt::format("{} of {} is not text", quote_json(key), name));
         result_.metadata[key] = value.get<std::string>();
       }
       return;
@@ -132,9 +130,9 @@ class Reader {
     entry.name = entry_name_;
     require(json["dtype"].is_string(), name + " has a dtype that is not text");
     entry.dtype = json["dtype"].get<std::string>();
-    require(
-        entry.dtype == "F64" || entry.dtype == "F32" || entry.dtype == "I64",
-        fmt::format("{} has the dtype {}, F64, F32 and I64 are read", name, quote(entry.dtype)));
+    require(entry.dtype == "F64" || entry.dtype == "F32" || entry.dtype == "I64",
+            fmt::format("{} has the dtype {}, F64, F32 and I64 are read", name,
+                        quote_json(entry.dtype)));
     for (const std::uint64_t extent : whole_numbers(json["shape"], name + " has a shape")) {
       require(extent <= INT64_MAX, name + " has a shape too large for 64 bits");
       entry.extents.push_back(static_cast<std::int64_t>(extent));
@@ -150,24 +148,27 @@ class Reader {
   std::vector<std::uint64_t> whole_numbers(const Json& json, const std::string& what) const {
     require(json.is_array(), what + " that is no list");
     std::vector<std::uint64_t> numbers;
-    for (const Json& each : json) {
-      require(each.is_number_unsigned(), what + " with something else than whole numbers");
-      numbers.push_back(each.get<std::uint64_t>());
+    for (const Json& number : json) {
+      require(number.is_number_unsigned(), what + " with something else than whole numbers");
+      numbers.push_back(number.get<std::uint64_t>());
     }
     return numbers;
   }
 
   void check_size(const Entry& entry) const {
-    const std::string name = quote(entry.name);
+    const std::string name = quote_json(entry.name);
     require(entry.begin <= entry.end && entry.end <= bytes_.size(),
             fmt::format("{} has the data_offsets [{}, {}], and there are {} bytes of data", name,
                         entry.begin, entry.end, bytes_.size()));
-    std::uint64_t size = size_of_element(entry.dtype);
+    std::uint64_t size = size_of_element(entry.dtype), strides = size;
     bool fits = true;
     for (const std::int64_t extent : entry.extents) {
-      fits = !__builtin_mul_overflow(size, static_cast<std::uint64_t>(extent), &size) && fits;
+      const auto length = static_cast<std::uint64_t>(extent);
+      fits = !__builtin_mul_overflow(size, length, &size) && fits;
+      // Strides skip extents of 0, which hide an overflow from the size.
+      fits = !__builtin_mul_overflow(strides, std::max<std::uint64_t>(length, 1), &strides) && fits;
     }
-    require(fits, name + " has a shape too large for 64 bits");
+    require(fits && strides <= INT64_MAX, name + " has a shape too large for 64 bits");
     require(size == entry.end - entry.begin,
             fmt::format("{} needs {} bytes for its shape, and its data_offsets hold {}", name, size,
                         entry.end - entry.begin));
@@ -176,46 +177,48 @@ class Reader {
   void check_contiguous() const {
     std::uint64_t end = 0;
     for (const Entry& entry : entries_) {
-      require(entry.begin >= end, quote(entry.name) + " overlaps the tensor before it");
+      require(entry.begin >= end, quote_json(entry.name) + " overlaps the tensor before it");
       require(entry.begin == end, fmt::format("there is a hole of {} bytes before {}",
-                                              entry.begin - end, quote(entry.name)));
+                                              entry.begin - end, quote_json(entry.name)));
       end = entry.end;
     }
     require(end == bytes_.size(),
             fmt::format("{} bytes at its end belong to no tensor", bytes_.size() - end));
   }
 
-  Tensor tensor_of(const Entry& entry) const {
+  Tensor read_tensor(const Entry& entry) const {
     Tensor tensor = Tensor::uninitialized(Shape(entry.extents));
     const char* from = bytes_.data() + entry.begin;
     double* to = tensor.mutable_data();
     if (entry.dtype == "F64") {
       std::memcpy(to, from, static_cast<std::size_t>(entry.end - entry.begin));
     } else if (entry.dtype == "F32") {
-      convert<float>(from, to, tensor.numel());
+      convert<float>(from, to, tensor.numel(), [](float) {});
     } else {
-      convert<std::int64_t>(from, to, tensor.numel());
-      for (const double value : tensor.values()) {
-        require(std::abs(value) <= 0x1p53,
-                quote(entry.name) + " holds an integer that no double holds");
-      }
+      constexpr std::int64_t kLargest = std::int64_t{1} << 53;
+      convert<std::int64_t>(from, to, tensor.numel(), [&](std::int64_t value) {
+        require(value >= -kLargest && value <= kLargest,
+                quote_json(entry.name) + " holds an integer beyond 2^53, the largest that is read");
+      });
     }
     return tensor;
   }
 
-  template <typename T>
-  static void convert(const char* from, double* to, std::int64_t count) {
+  // Calls `check` with each number as it is in the file, before it is rounded to a double.
+  template <typename T, typename Check>
+  static void convert(const char* from, double* to, std::int64_t count, Check check) {
     for (std::int64_t i = 0; i < count; ++i, from += sizeof(T)) {
       T value;
       std::memcpy(&value, from, sizeof value);
+      check(value);
       to[i] = static_cast<double>(value);
     }
   }
 
   std::string_view bytes_;
   const std::string& source_;
-  std::vector<std::set<std::string>> names_;  // the keys so far of every object that is open
-  std::string entry_name_;                    // of the outermost object's
+  std::vector<std::set<std::string>> names_;  // the keys so far of every open object or array
+  std::string entry_name_;                    // the current key of the outermost object
   std::vector<Entry> entries_;
   Safetensors result_;
 };

@@ -1,6 +1,7 @@
 // Tested by tests/nn/layers/multihead_attention_test.cpp.
 #include "nn/layers/multihead_attention.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -25,10 +26,44 @@ constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 const double kLargestLogitScale = std::log(100.0);  // Swin V2: tau is not set below 0.01
 
 std::int64_t checked_width(std::int64_t embed_dim, std::int64_t num_heads) {
+  const auto got = [&] { return fmt::format("{} with {} heads", embed_dim, num_heads); };
   check(num_heads > 0 && embed_dim > 0 && embed_dim % num_heads == 0, "MultiheadAttention",
-        "embed_dim", "must be a positive multiple of the number of heads",
-        [&] { return fmt::format("{} with {} heads", embed_dim, num_heads); });
+        "embed_dim", "must be a positive multiple of the number of heads", got);
+  constexpr std::int64_t kWidest = std::int64_t{1} << 31;  // as wide as BLAS takes a matrix
+  check(embed_dim < kWidest, "MultiheadAttention", "embed_dim", "must be below 2^31", got);
   return embed_dim;
+}
+
+void check_padding_mask(const Tensor& mask, std::int64_t sequences, std::int64_t keys) {
+  check_shape("MultiheadAttention", "key_padding_mask", mask.shape(), {sequences, keys});
+  for (const double flag : mask.values()) {
+    check(flag == 0.0 || flag == 1.0, "MultiheadAttention", "key_padding_mask",
+          "must hold nothing but 0 and 1", [&] { return fmt::format("{}", flag); });
+  }
+}
+
+// Tokens (N, T, d) with zeros in place of those that the mask (N, T) calls padding, if one of these
+// holds NaN or infinity. A weight of zero does not hide such a value, since 0 * NaN is NaN.
+Var without_padding(const Var& tokens, const Tensor& mask) {
+  if (!mask.defined()) return tokens;
+  const std::int64_t d = tokens.value().width();
+  const auto zero_padding = [mask, d](Tensor values) {
+    for (std::int64_t t = 0; t < mask.numel(); ++t) {
+      if (mask.data()[t] != 0.0) std::fill_n(values.mutable_data() + t * d, d, 0.0);
+    }
+    return values;
+  };
+  const auto is_broken = [&](std::int64_t t) {
+    const double* token = tokens.value().data() + t * d;
+    return mask.data()[t] != 0.0 &&
+           !std::all_of(token, token + d, [](double v) { return std::isfinite(v); });
+  };
+  std::int64_t t = 0;
+  while (t < mask.numel() && !is_broken(t)) ++t;
+  if (t == mask.numel()) return tokens;
+  const Adjoint dx(tokens);
+  return record("without_padding", zero_padding(tokens.value()), {tokens},
+                [dx, zero_padding](const Tensor& dy) { dx += zero_padding(dy); });
 }
 
 // All masks as one additive mask that broadcasts to (N, heads, Tq, Tk).
@@ -46,8 +81,6 @@ Tensor combined_mask(const AttentionMasks& masks, std::int64_t sequences, std::i
     }
   }
   if (masks.key_padding_mask.defined()) {
-    check_shape("MultiheadAttention", "key_padding_mask", masks.key_padding_mask.shape(),
-                {sequences, keys});
     const Tensor padding =
         mask_where_forbidden(masks.key_padding_mask).reshaped({sequences, 1, 1, keys});
     mask = mask.defined() ? broadcast_zip("MultiheadAttention", mask, padding, std::plus<>{})
@@ -149,17 +182,27 @@ MultiheadAttention::Result MultiheadAttention::attend(const Var& query, const Va
   check(query.value().rank() == 3 && key.value().rank() == 3, "MultiheadAttention", "query, key",
         "must be (sequences, tokens, embed_dim)",
         [&] { return query.shape().str() + " and " + key.shape().str(); });
-  return finish(project(query, 0), project(key, 1), project(value, 2), masks);
+  const Tensor& padding = masks.key_padding_mask;
+  if (padding.defined()) check_padding_mask(padding, key.shape()[0], key.shape()[1]);
+  if (padding.defined()) check_padding_mask(padding, value.shape()[0], value.shape()[1]);
+  return finish(project(query, 0), project(without_padding(key, padding), 1),
+                project(without_padding(value, padding), 2), masks);
 }
 
 MultiheadAttention::Result MultiheadAttention::attend(const Var& x, const AttentionMasks& masks) {
   check(x.value().rank() == 3 && x.value().width() == embed_dim_, "MultiheadAttention", "x",
         fmt::format("must be (sequences, tokens, {})", embed_dim_),
         [&] { return x.shape().str(); });
-  if (q_norm != nullptr || logit_scale != nullptr) return attend(x, x, x, masks);
   const std::int64_t tokens = x.shape()[1];
+  if (masks.key_padding_mask.defined()) {
+    check_padding_mask(masks.key_padding_mask, x.shape()[0], tokens);
+  }
+  const Var readable = without_padding(x, masks.key_padding_mask);
+  if (q_norm != nullptr || logit_scale != nullptr) {
+    return attend(readable, readable, readable, masks);
+  }
   const Var weight = x.tape().watch(in_proj_weight);
-  const Var qkv = linear(x, weight, watch(x.tape(), in_proj_bias));
+  const Var qkv = linear(readable, weight, watch(x.tape(), in_proj_bias));
   if (is_observed("query")) observe("query", slice(qkv, 2, 0, embed_dim_));
   if (is_observed("key")) observe("key", slice(qkv, 2, embed_dim_, 2 * embed_dim_));
   const Attention attention =

@@ -12,7 +12,8 @@ struct AttentionMasks {
   // Added to the scores: (Tq, Tk), or (N * heads, Tq, Tk) for one mask per head. A boolean mask in
   // which true forbids is made by mask_where_forbidden (core/ops/attention.hpp).
   Tensor attn_mask{};
-  // (N, Tk), 1 where the key is padding and must not be attended to, else 0.
+  // (N, Tk), 1 where the key is padding and must not be attended to, else 0. Padding may hold
+  // anything, NaN and infinity too: it reaches no other token, and its gradient as a key is zero.
   Tensor key_padding_mask{};
   // Position i attends to positions 0 .. i.
   bool is_causal = false;

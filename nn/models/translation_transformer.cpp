@@ -23,7 +23,7 @@ using Tied = TranslationTransformer::TiedEmbeddings;
 const Options& checked(const Options& options) {
   const std::int64_t source = options.source_vocabulary, target = options.target_vocabulary;
   check(source > 0 && target > 0 && options.d_model > 0, "TranslationTransformer",
-        "source_vocabulary, target_vocabulary, width", "must be positive",
+        "source_vocabulary, target_vocabulary, d_model", "must be positive",
         [&] { return fmt::format("{}, {}, {}", source, target, options.d_model); });
   check(options.tied != Tied::all || source == target, "TranslationTransformer", "tied",
         "must not be all unless both vocabularies have one size",
@@ -39,16 +39,16 @@ const char* name(Tied tied) {
   return tied == Tied::none ? "none" : tied == Tied::output ? "output" : "all";
 }
 
-double root_of_width(const Options& options) {
+double sqrt_d_model(const Options& options) {
   return std::sqrt(static_cast<double>(options.d_model));
 }
 
-// Standard deviation 1 / sqrt(width).
+// Standard deviation 1 / sqrt(d_model).
 std::unique_ptr<Embedding> make_embedding(std::int64_t vocabulary, const Options& options,
                                           Generator& generator) {
   auto embedding = std::make_unique<Embedding>(vocabulary, options.d_model, generator,
                                                Embedding::Options{.padding_idx = options.padding});
-  for (double& v : embedding->weight.value.mutable_values()) v /= root_of_width(options);
+  for (double& v : embedding->weight.value.mutable_values()) v /= sqrt_d_model(options);
   return embedding;
 }
 
@@ -83,14 +83,19 @@ TranslationTransformer::TranslationTransformer(const Options& options, Generator
   register_hyperparameter("norm", options.norm);
   register_hyperparameter("tied_embeddings", name(options.tied));
   register_hyperparameter("padding", options.padding);
+  if (options.tied != Tied::none) register_alias("head.weight", target_embedding.weight);
+  if (options.tied == Tied::all) {
+    register_alias("source_embedding.weight", source_embedding.weight);
+    register_alias("target_embedding.weight", target_embedding.weight);
+  }
 }
 
-// (sentences, length, width)
+// (sentences, length, d_model)
 Var TranslationTransformer::embed(Tape& tape, Embedding& embedding, const PaddedBatch& batch) {
   const Var rows = embedding.forward(tape, batch.tokens);
   const Var tokens = reshape(rows, {batch.sentences, batch.length, options_.d_model});
   const Var positions = tape.constant(sinusoidal_positions(batch.length, options_.d_model));
-  return dropout.forward(root_of_width(options_) * tokens + positions);
+  return dropout.forward(sqrt_d_model(options_) * tokens + positions);
 }
 
 TranslationTransformer::Memory TranslationTransformer::encode(Tape& tape, const Sentences& source) {

@@ -21,7 +21,7 @@ const VisionTransformer::Options& checked(const VisionTransformer::Options& opti
   check(side > 0 && patch > 0 && side % patch == 0, "VisionTransformer", "patch_side",
         "must divide the image side", [&] { return fmt::format("{} and {}", patch, side); });
   check(options.classes > 0 && options.d_model > 0 && options.dim_feedforward > 0,
-        "VisionTransformer", "classes, width, ffn", "must be positive", [&] {
+        "VisionTransformer", "classes, d_model, dim_feedforward", "must be positive", [&] {
           return fmt::format("{}, {}, {}", options.classes, options.d_model,
                              options.dim_feedforward);
         });

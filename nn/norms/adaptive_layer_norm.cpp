@@ -11,7 +11,12 @@
 namespace normlab {
 
 Var modulate(const Var& normalized, const Var& shift, const Var& scale) {
-  const std::vector<std::int64_t> per_sequence{shift.shape()[0], 1, shift.shape()[-1]};
+  check(normalized.value().rank() == 3, "modulate", "normalized", "must be (N, T, d)",
+        [&] { return normalized.shape().str(); });
+  const std::int64_t n = normalized.shape()[0], d = normalized.shape()[2];
+  check_shape("modulate", "shift", shift.shape(), {n, d});
+  check_shape("modulate", "scale", scale.shape(), {n, d});
+  const std::vector<std::int64_t> per_sequence{n, 1, d};
   return normalized * (reshape(scale, per_sequence) + 1.0) + reshape(shift, per_sequence);
 }
 

@@ -64,19 +64,20 @@ Var BatchNorm::forward(const Var& x) {
   }
   check(x.value().numel() != num_features_, "BatchNorm", "x",
         "must have more than one value per channel in train mode", [&] { return shape.str(); });
-  if (training() && options_.track_running_stats && x.value().numel() > 0) track(x.value());
+  if (training() && options_.track_running_stats) track(x.value());
   return affine_per_channel(normalize_axes(x, shared_axes(shape.rank()), options_.eps), weight,
                             bias);
 }
 
 void BatchNorm::track(const Tensor& x) {
+  num_batches_tracked += Tensor::scalar(1.0);
+  if (x.numel() == 0) return;  // counted, as in PyTorch, but without statistics
   Tape scratch;
   const Var batch = scratch.constant(x);
   const std::vector<std::int64_t> axes = shared_axes(x.rank());
   const Var centre = mean(batch, axes, true);
   const auto count = static_cast<double>(x.numel() / num_features_);
   const Var unbiased = sum(square(batch - centre), axes) / (count - 1.0);
-  num_batches_tracked += Tensor::scalar(1.0);
   const double share = options_.momentum.value_or(1.0 / num_batches_tracked.item());
   move_towards(running_mean, centre.value(), share);
   move_towards(running_var, unbiased.value(), share);

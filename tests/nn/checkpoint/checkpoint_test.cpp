@@ -7,8 +7,10 @@
 
 #include <doctest/doctest.h>
 
+#include "nn/models/translation_transformer.hpp"
 #include "nn/models/vision_transformer.hpp"
 #include "nn/norms/norm_registry.hpp"
+#include "nn/norms/rms_norm.hpp"
 #include "tests/support/module_checks.hpp"
 
 using namespace normlab;
@@ -226,12 +228,25 @@ TEST_CASE(
   refused(file, "has extra, which the model has not");
   file.tensors.back().first = "training.extra";
   CHECK(refusal(file, *model) == "it was read");
-  file.metadata[kArchitectureKey] = "[";
-  refused(file, "its metadata normlab.architecture is not a JSON object");
+  const struct {
+    const char* metadata;
+    const char* refusal;
+  } architectures[] = {
+      {"[", "its metadata normlab.architecture is not JSON from byte 2 on"},
+      {"1", "its metadata normlab.architecture is not a JSON object"},
+      {R"({"eps": 1, "eps": 2})", R"(its metadata normlab.architecture has the key "eps" twice)"},
+      {R"({"eps": [1]})", "its metadata normlab.architecture is nested more than 1 levels deep"},
+  };
+  for (const auto& [metadata, refusal_of_it] : architectures) {
+    file.metadata[kArchitectureKey] = metadata;
+    refused(file, refusal_of_it);
+  }
+  file.metadata[kArchitectureKey] = std::string(200'000, '[');
+  refused(file, "its metadata normlab.architecture is nested more than 1 levels deep");
   CHECK_THROWS_AS(load_model("no/such.safetensors", *model), std::runtime_error);
 }
 
-TEST_CASE("checkpoint: norm weights that were stored as weight - 1 are noticed (B133)") {
+TEST_CASE("checkpoint: norm weights that were stored as weight - 1 are noticed") {
   const auto model = model_of(tiny());
   Safetensors file = file_of(*model);
   file.metadata.clear();
@@ -242,4 +257,67 @@ TEST_CASE("checkpoint: norm weights that were stored as weight - 1 are noticed (
   const auto warnings = read_model(file, *model, "m");
   REQUIRE(warnings.size() == 2);
   CHECK(warnings[1].starts_with("encoder.layers.1.norm2.weight is 0.05 on average"));
+}
+
+TEST_CASE("checkpoint: a tied matrix may be in the file under both names if the two are equal") {
+  Generator generator(1);
+  TranslationTransformer model({.source_vocabulary = 5,
+                                .target_vocabulary = 5,
+                                .layers = 1,
+                                .d_model = 4,
+                                .nhead = 2,
+                                .dim_feedforward = 3,
+                                .tied = TranslationTransformer::TiedEmbeddings::output},
+                               generator);
+  const Safetensors good = file_of(model);
+  const Tensor matrix = model.target_embedding.weight.value;
+
+  Safetensors both = good;
+  both.tensors.emplace_back("head.weight", matrix);
+  CHECK(read_model(both, model, "m").empty());
+  both.tensors.back().second = Tensor::zeros({5, 4});
+  CHECK(refusal(both, model)
+            .find("head.weight differs from target_embedding.weight, and the model "
+                  "ties the two") != std::string::npos);
+  both.tensors.back().second = Tensor::zeros({5, 5});
+  CHECK(refusal(both, model).find("head.weight differs from") != std::string::npos);
+
+  // Programs that store a tied matrix once may choose the other name.
+  Safetensors other = good;
+  for (auto& [name, tensor] : other.tensors) {
+    if (name == "target_embedding.weight") name = "head.weight";
+  }
+  model.target_embedding.weight.value = Tensor::zeros({5, 4});
+  CHECK(read_model(other, model, "m").empty());
+  CHECK(max_abs_difference(model.target_embedding.weight.value, matrix) == 0.0);
+}
+
+TEST_CASE("checkpoint: single-precision weights of an RMSNorm with double's eps are warned of") {
+  RMSNorm norm(4), chosen(4, RMSNorm::Options{.eps = 1e-6});
+  Safetensors file{{{"weight", Tensor::ones({4})}}};
+  CHECK(read_model(file, norm, "m").size() == 1);
+  file.single_precision = {"weight"};
+  const auto warnings = read_model(file, norm, "m");
+  REQUIRE(warnings.size() == 2);
+  CHECK(warnings[1] ==
+        "eps is 2.22e-16, the default for doubles, but the weights are single precision, for which "
+        "PyTorch's default is 1.19e-07: with which one were they trained?");
+  CHECK(read_model(file, chosen, "m").size() == 1);
+}
+
+TEST_CASE("checkpoint: a file of a layer's earlier revision is refused") {
+  class Revised : public Module {
+   public:
+    explicit Revised(std::int64_t revision) {
+      register_hyperparameter("norm", "Revised");
+      if (revision > 1) register_revision(revision);
+    }
+  } first(1), second(2), third(3);
+  CHECK(refusal(file_of(first), first) == "it was read");
+  CHECK(refusal(file_of(second), second) == "it was read");
+  CHECK(
+      refusal(file_of(first), second).find("revision is nothing in the file and 2 in the model") !=
+      std::string::npos);
+  CHECK(refusal(file_of(second), third).find("revision is 2 in the file and 3 in the model") !=
+        std::string::npos);
 }

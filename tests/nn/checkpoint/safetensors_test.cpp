@@ -4,6 +4,7 @@
 #include <cstring>
 #include <filesystem>
 #include <limits>
+#include <set>
 #include <stdexcept>
 
 #include <doctest/doctest.h>
@@ -91,7 +92,7 @@ TEST_CASE("safetensors: what is written is read, bit by bit, NaN and infinity in
 
 TEST_CASE("safetensors: F32 and I64 are read as doubles, in any order of names") {
   const float f[] = {0.1F, -3.0F};
-  const std::int64_t count = (std::int64_t{1} << 53), too_large = count + 2;
+  const std::int64_t count = std::int64_t{1} << 53;
   const std::string header =
       "{\"n\":" + entry("I64", "[]", "[8,16]") + ",\"f\":" + entry("F32", "[2]", "[0,8]") + "}";
   const auto read = parse_safetensors(file_of(header, 0) + raw(f, 8) + raw(&count, 8), "a").tensors;
@@ -99,11 +100,21 @@ TEST_CASE("safetensors: F32 and I64 are read as doubles, in any order of names")
   CHECK(read[0].first == "f");
   CHECK(read[0].second.at({0}) == static_cast<double>(0.1F));
   CHECK(read[1].second.item() == 0x1p53);
-  check_damaged(file_of(header, 8) + raw(&too_large, 8),
-                "\"n\" holds an integer that no double holds");
+  CHECK(parse_safetensors(file_of(header, 0) + raw(f, 8) + raw(&count, 8), "a").single_precision ==
+        std::set<std::string>{"f"});
+  for (const std::int64_t too_large : {count + 1, count + 2, -count - 1}) {
+    check_damaged(file_of(header, 8) + raw(&too_large, 8), "\"n\" holds an integer beyond 2^53");
+  }
 }
 
-TEST_CASE("safetensors: every way to be wrong has its message (B129, B130)") {
+TEST_CASE("safetensors: white space around the header's object is read, as by the reference") {
+  for (const char* space : {" ", "\t", "\n", "\r\n  \t"}) {
+    const std::string header = space + ("{\"a\":" + entry("F64", "[1]", "[0,8]") + "}") + space;
+    CHECK(parse_safetensors(file_of(header, 8), "a").tensors.size() == 1);
+  }
+}
+
+TEST_CASE("safetensors: every kind of damage has its own message") {
   const std::string good = entry("F64", "[2]", "[0,16]");
   const auto with = [&](const std::string& a) { return file_of("{\"a\":" + a + "}", 16); };
   CHECK(parse_safetensors(with(good), "a").tensors.size() == 1);
@@ -118,7 +129,8 @@ TEST_CASE("safetensors: every way to be wrong has its message (B129, B130)") {
   check_damaged(raw(&all, 8) + "{}", "would have 18446744073709551615 bytes");
   // JSON
   check_damaged(file_of("", 0), "does not start with {");
-  check_damaged(file_of(" {}", 0), "does not start with {");
+  check_damaged(file_of(" ", 0), "does not start with {");
+  check_damaged(file_of("\f{}", 0), "does not start with {");
   check_damaged(file_of("[]", 0), "does not start with {");
   check_damaged(file_of("{\"a\":", 0), "is not JSON from byte");
   check_damaged(file_of("{} {}", 0), "is not JSON from byte 4");
@@ -153,6 +165,8 @@ TEST_CASE("safetensors: every way to be wrong has its message (B129, B130)") {
   check_damaged(with(entry("F64", "[4294967296,4294967296]", "[0,16]")), "too large for 64 bits");
   check_damaged(with(entry("F64", "[2305843009213693954]", "[0,16]")), "too large for 64 bits");
   check_damaged(with(entry("F64", "[0,9223372036854775808]", "[0,0]")), "too large for 64 bits");
+  check_damaged(with(entry("F64", "[0,4611686018427387904,4611686018427387904]", "[0,0]")),
+                "too large for 64 bits");
   // Holes and overlaps
   const auto two = [&](const std::string& a, const std::string& b) {
     return file_of("{\"a\":" + entry("F64", "[1]", a) + ",\"b\":" + entry("F64", "[1]", b) + "}",

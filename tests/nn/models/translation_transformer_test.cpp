@@ -211,9 +211,10 @@ TEST_CASE("TranslationTransformer: sizes, sentences and uses that do not fit are
   const auto refuses = [&](const TranslationTransformer::Options& options, const char* message) {
     check_refused([&] { TranslationTransformer(options, generator); }, message);
   };
-  refuses({.source_vocabulary = 5},
-          "[TranslationTransformer] source_vocabulary, target_vocabulary, width: must be positive, "
-          "got 5, 0, 64");
+  refuses(
+      {.source_vocabulary = 5},
+      "[TranslationTransformer] source_vocabulary, target_vocabulary, d_model: must be positive, "
+      "got 5, 0, 64");
   refuses({.source_vocabulary = 5, .target_vocabulary = 6, .tied = Tied::all},
           "[TranslationTransformer] tied: must not be all unless both vocabularies have one size, "
           "got all for 5 and 6");

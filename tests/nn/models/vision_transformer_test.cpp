@@ -120,7 +120,8 @@ TEST_CASE("VisionTransformer: sizes and names that do not fit are refused") {
   };
   refuses({.patch_side = 3},
           "[VisionTransformer] patch_side: must divide the image side, got 3 and 8");
-  refuses({.classes = 0}, "[VisionTransformer] classes, width, ffn: must be positive");
+  refuses({.classes = 0},
+          "[VisionTransformer] classes, d_model, dim_feedforward: must be positive");
   refuses({.nhead = 5}, "[MultiheadAttention] embed_dim");
   refuses({.norm = "nonorm"}, "[Registry] norm: must be one of layernorm");
   VisionTransformer model(tiny(), generator);

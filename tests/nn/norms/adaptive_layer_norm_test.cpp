@@ -94,6 +94,12 @@ TEST_CASE("AdaptiveLayerNorm: condition and tokens must fit") {
   refused({2, 4, 5}, {3, 3});
   refused({2, 5}, {2, 3});
   refused({2, 4, 5}, {2, 1, 3});
+  const Var x = tape.constant(random({2, 4, 5})), one_row = tape.constant(random({1, 5})),
+            two_rows = tape.constant(random({2, 5}));
+  check_refused([&] { modulate(x, one_row, two_rows); },
+                "[modulate] shift: must have shape (2, 5)");
+  check_refused([&] { modulate(x, two_rows, one_row); },
+                "[modulate] scale: must have shape (2, 5)");
   Generator generator(1);
   AdaptiveLayerNorm of_mean_token(5, 5, generator);
   check_empty_module(of_mean_token, {0, 4, 5}, {0, 4, 5});

@@ -43,7 +43,7 @@ TEST_CASE("BatchNorm: values, gradients and running statistics are PyTorch's") {
   }
 }
 
-TEST_CASE("BatchNorm: gradients agree with differences, in both modes") {
+TEST_CASE("BatchNorm: gradients agree with differences, in train and in eval mode") {
   for (const Shape& shape : {Shape{4, 3}, Shape{3, 3, 5}, Shape{2, 3, 2, 3}}) {
     CAPTURE(shape.str());
     BatchNorm norm(3);
@@ -79,7 +79,7 @@ TEST_CASE("BatchNorm: evaluation leaves the running statistics alone") {
   CHECK(norm.num_batches_tracked.item() == 1);
 }
 
-TEST_CASE("BatchNorm: a common offset of 1e8 changes nothing but the rounding of the input (B01)") {
+TEST_CASE("BatchNorm: a common offset of 1e8 changes nothing but the rounding of the input") {
   const Tensor offset = map(random({4, 3, 5}), [](double v) { return v + 1e8; });
   const Tensor rounded = map(offset, [](double v) { return v - 1e8; });
   BatchNorm norm(3), same(3);
@@ -87,13 +87,32 @@ TEST_CASE("BatchNorm: a common offset of 1e8 changes nothing but the rounding of
   CHECK(relative_error(norm.running_var, same.running_var) <= 1e-7);
 }
 
-TEST_CASE("BatchNorm: an empty batch gives an empty result and moves no statistics") {
+TEST_CASE("BatchNorm: an empty batch is counted, gives an empty result and moves no statistics") {
   BatchNorm norm(8);
   check_empty_module(norm, {0, 8, 5}, {0, 8, 5});
-  CHECK(norm.num_batches_tracked.item() == 0);
-  CHECK(relative_error(norm.running_var, Tensor::ones({8})) == 0.0);
+  CHECK(norm.num_batches_tracked.item() == 1);
+  CHECK(max_abs_difference(norm.running_mean, Tensor::zeros({8})) == 0.0);
+  CHECK(max_abs_difference(norm.running_var, Tensor::ones({8})) == 0.0);
   norm.eval();
   check_empty_module(norm, {0, 8, 5}, {0, 8, 5});
+}
+
+TEST_CASE(
+    "BatchNorm: evaluation with no variance divides by zero, with an infinite one gives bias") {
+  BatchNorm norm(1, {.eps = 0.0});
+  norm.eval();
+  norm.running_var = Tensor::zeros({1});
+  const Tensor divided = output_of(norm, Tensor({3, 1}, {0.0, 2.0, -2.0}));
+  CHECK(std::isnan(divided.at({0, 0})));
+  CHECK(divided.at({1, 0}) == HUGE_VAL);
+  CHECK(divided.at({2, 0}) == -HUGE_VAL);
+
+  norm.train();
+  output_of(norm, Tensor({2, 1}, {3e200, -3e200}));
+  CHECK(norm.running_var.item() == HUGE_VAL);
+  norm.eval();
+  norm.bias->value = Tensor({1}, {0.5});
+  CHECK(output_of(norm, Tensor({1, 1}, {7.0})).item() == 0.5);
 }
 
 TEST_CASE("BatchNorm: parameters are there only when asked for") {

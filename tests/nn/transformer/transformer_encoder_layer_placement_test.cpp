@@ -151,3 +151,21 @@ TEST_CASE("TransformerEncoderLayer: x + norm(F(x)) with norm scales of zero is t
   TransformerEncoderLayer with_scale(6, 2, generator, options);
   CHECK(max_abs_difference(output_of(with_scale, x), x) > 0.1);
 }
+
+TEST_CASE("placement: adaLN-Zero refuses a condition for another number of sequences") {
+  Generator generator(1);
+  TransformerEncoderLayer layer(6, 2, generator,
+                                {.dim_feedforward = 5, .placement = Placement::ada_ln_zero});
+  Tape tape;
+  const Var x = tape.constant(random({2, 3, 6}));
+  check_refused(
+      [&] {
+        layer.forward(x, {}, tape.constant(random({1, 6})));
+      },
+      "[TransformerEncoderLayer] condition: must have shape (2, 6), got (1, 6)");
+  check_refused(
+      [&] {
+        layer.forward(x, {}, tape.constant(random({2, 5})));
+      },
+      "[TransformerEncoderLayer] condition: must have shape (2, 6), got (2, 5)");
+}
