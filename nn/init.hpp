@@ -10,13 +10,13 @@ namespace normlab::init {
 struct Fans {
   std::int64_t in, out;
 };
-// Throws std::invalid_argument below rank 2. Axes from the third on count into both (a
-// convolution's receptive field).
+// Axes after the second (a convolution's receptive field) multiply both. Throws
+// std::invalid_argument below rank 2.
 Fans fans(const Shape& shape);
 
-// Variance 2 / (fan_in + fan_out), times gain^2 (Glorot and Bengio 2010). On a packed (3d, d)
-// in_proj_weight fan_out is 3d, so that q, k and v start smaller than as three (d, d) matrices:
-// standard deviation 0.0884 instead of 0.125 at d = 64.
+// Variance gain^2 * 2 / (fan_in + fan_out) (Glorot and Bengio 2010). On a packed (3d, d)
+// in_proj_weight fan_out is 3d, so q, k and v start smaller than three separate (d, d) matrices
+// would: at d = 64 the standard deviation is 0.0884 instead of 0.125.
 void xavier_uniform(Tensor& tensor, Generator& generator, double gain = 1.0);
 void xavier_normal(Tensor& tensor, Generator& generator, double gain = 1.0);
 

@@ -35,8 +35,8 @@ std::vector<std::pair<std::string, Parameter*>> Module::named_parameters() {
 
 std::vector<std::pair<std::string, Hyperparameter>> Module::named_hyperparameters() {
   std::vector<std::pair<std::string, Hyperparameter>> all;
-  visit("", [&](const std::string& prefix, Module& each) {
-    append(prefix, each.hyperparameters_, all);
+  visit("", [&](const std::string& prefix, Module& module) {
+    append(prefix, module.hyperparameters_, all);
   });
   return all;
 }

@@ -129,8 +129,8 @@ class Module {
   std::vector<std::string> hook_names_;
 };
 
-// A module with one input and one output: linear layers, norms, encoder blocks. Shapes are said by
-// each layer.
+// A module with one input and one output: linear layers, norms, encoder blocks. The header of each
+// layer gives the shapes.
 class Layer : public Module {
  public:
   virtual Var forward(const Var& x) = 0;

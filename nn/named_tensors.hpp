@@ -9,7 +9,7 @@
 
 namespace normlab {
 
-// What is saved and restored: the state of an optimizer, the contents of a file.
+// Tensors with names, in order: the state of an optimizer, the contents of a file.
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 
 // nullptr when there is no tensor of that name.

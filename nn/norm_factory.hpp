@@ -8,7 +8,7 @@
 
 namespace normlab {
 
-// Makes a normalization layer for tokens of the given width; never a null pointer.
+// Returns a new norm for tokens of this width, (..., width) -> (..., width); never a null pointer.
 using NormFactory = std::function<std::unique_ptr<Layer>(std::int64_t width)>;
 
 }  // namespace normlab

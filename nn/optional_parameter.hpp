@@ -6,7 +6,7 @@
 
 namespace normlab {
 
-// The Var of a parameter that a layer may have been built without.
+// The parameter on the tape, or nothing for a null pointer (a layer without bias, for instance).
 inline std::optional<Var> watch(Tape& tape, Parameter* parameter) {
   if (parameter == nullptr) return std::nullopt;
   return tape.watch(*parameter);

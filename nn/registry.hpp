@@ -9,8 +9,8 @@
 
 namespace normlab {
 
-// Entries found by name, in the order in which they were added. An Entry has a `name` and a
-// one-line `description`. Fill it before any thread reads it.
+// Entries that are found by name, in the order in which they were added. An Entry has a `name` and
+// a one-line `description`. Not synchronized: add all entries before threads read them.
 template <typename Entry>
 class Registry {
  public:

@@ -23,7 +23,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json header_of(const Safetensors& contents) {
+Json make_header(const Safetensors& contents) {
   Json header = Json::object();
   if (!contents.metadata.empty()) header["__metadata__"] = contents.metadata;
   std::set<std::string> names{"__metadata__"};
@@ -49,7 +49,7 @@ void append_bytes(std::string& to, const void* from, std::size_t size) {
 std::string to_safetensors(const Safetensors& contents) {
   std::string header;
   try {
-    header = header_of(contents).dump();
+    header = make_header(contents).dump();
   } catch (const Json::type_error& error) {
     fail("safetensors", "names and metadata", "must be UTF-8", error.what());
   }

@@ -1,4 +1,5 @@
-// Tested by tests/nn/conformance/conformance_test.cpp, which feeds it wrong norms.
+// Tested by tests/nn/conformance/conformance_test.cpp, and by conformance_rejects_test.cpp with
+// wrong norms.
 #include "nn/conformance/conformance.hpp"
 
 #include <algorithm>
@@ -32,7 +33,8 @@ void Report::guarded(const std::string& property, const std::string& input,
   }
 }
 
-std::unique_ptr<Layer> made(const MakeNorm& make, std::int64_t width, std::optional<double> eps) {
+std::unique_ptr<Layer> make_layer(const MakeNorm& make, std::int64_t width,
+                                  std::optional<double> eps) {
   std::unique_ptr<Layer> layer = make(width, eps);
   check(layer != nullptr, "check_norm", "make", "must return a layer", "a null pointer");
   return layer;
@@ -40,7 +42,7 @@ std::unique_ptr<Layer> made(const MakeNorm& make, std::int64_t width, std::optio
 
 std::unique_ptr<Layer> with_random_parameters(const MakeNorm& make, std::int64_t width,
                                               std::optional<double> eps) {
-  std::unique_ptr<Layer> layer = made(make, width, eps);
+  std::unique_ptr<Layer> layer = make_layer(make, width, eps);
   Generator generator(3);
   for (Parameter* parameter : layer->parameters()) {
     parameter->value = zip(parameter->value, generator.randn(parameter->value.shape()),
@@ -49,18 +51,18 @@ std::unique_ptr<Layer> with_random_parameters(const MakeNorm& make, std::int64_t
   return layer;
 }
 
-Tensor ordinary(const Shape& shape, std::uint64_t seed, double size) {
+Tensor well_scaled_input(const Shape& shape, std::uint64_t seed, double size) {
   return map(Generator(seed).randn(shape),
              [size](double z) { return size * (z + std::copysign(0.3, z)); });
 }
 
-Tensor value_of(Layer& layer, const Tensor& x) {
+Tensor evaluate(Layer& layer, const Tensor& x) {
   Tape tape;
   const Tape::NoGrad no_grad(tape);
   return layer.forward(tape.constant(x)).value();
 }
 
-Pass pass_of(Layer& layer, const Tensor& x) {
+Pass run_pass(Layer& layer, const Tensor& x) {
   layer.zero_grad();
   Tape tape;
   const Var input = tape.variable(x);
@@ -84,26 +86,26 @@ double distance(const Tensor& a, const Tensor& b) {
 
 }  // namespace conformance
 
-std::string Finding::line() const {
+std::string CheckResult::line() const {
   return fmt::format("{} {} | {} | {}", passed ? "ok    " : "FAILED", property, input, measured);
 }
 
-std::vector<Finding> check_norm(const NormEntry& entry) {
+std::vector<CheckResult> check_norm(const NormEntry& entry) {
   conformance::Report report;
   conformance::check_module(entry, report);
-  conformance::check_gradients_of(entry, report);
+  conformance::check_gradients(entry, report);
   conformance::check_invariances(entry, report);
-  conformance::check_hard_rows(entry, report);
+  conformance::check_edge_cases(entry, report);
   conformance::check_nan(entry, report);
   conformance::check_modes(entry, report);
-  conformance::check_composed(entry, report);
-  return report.findings();
+  conformance::check_reference(entry, report);
+  return report.results();
 }
 
-std::string failures(const std::vector<Finding>& findings) {
+std::string failures(const std::vector<CheckResult>& results) {
   std::string text;
-  for (const Finding& finding : findings) {
-    if (!finding.passed) text += finding.line() + "\n";
+  for (const CheckResult& result : results) {
+    if (!result.passed) text += result.line() + "\n";
   }
   return text;
 }

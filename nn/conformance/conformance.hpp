@@ -5,23 +5,23 @@
 
 #include "nn/norms/norm_registry.hpp"
 
-// Is a normalization layer what its registry entry says? Everything that can be asked of any norm
-// is asked here, so that a new one is tested by registering it.
+// Is a normalization layer what its registry entry says? All checks that make sense for every norm
+// are here, so a new norm is tested by registering it.
 //
 //   gradients    of the input and of every parameter, at random parameter values, against central
 //                differences, for widths 1, 3, odd, even and large and several N and T
-//   invariances  the promises of NormProperties hold, and those that are not made do not
-//   hard rows    constant, zero, huge, tiny, with a common offset: finite values and gradients, and
-//                right ones where an invariance says what is right; a NaN reaches only those
-//                elements that the declared independences let it reach
-//   two modes    one forward repeats the next, in train and in evaluation mode; the modes agree
-//                unless running statistics are declared. A norm that keeps them normalizes by its
-//                batch alone in train mode, so that it, too, repeats itself there.
-//   composed     the same function in primitive ops has the same values and gradients
+//   invariances  declared properties (NormProperties) hold, undeclared ones do not
+//   edge cases   constant, zero, huge and tiny tokens, and a common offset: values and gradients
+//   are
+//                finite, and right where an invariance says what is right; a NaN reaches only the
+//                elements that the declared independences allow
+//   modes        a second forward repeats the first, in train and in eval mode; the two modes agree
+//                unless running statistics are declared
+//   reference    the reference implementation has the same values and gradients
 //   module       shapes, an empty batch, names, the number of parameters, a gradient for each
 namespace normlab {
 
-struct Finding {
+struct CheckResult {
   std::string property;  // "gradient of weight"
   std::string input;     // "(2, 4, 7), eps 0.1"; a shape is (N, T, d)
   bool passed = false;
@@ -30,12 +30,12 @@ struct Finding {
   std::string line() const;
 };
 
-// One finding per property and input. A check that throws is a finding that has failed, with the
-// error's text.
-std::vector<Finding> check_norm(const NormEntry& entry);
+// One result per property and input. A check that throws gives a failed result with the error's
+// text.
+std::vector<CheckResult> check_norm(const NormEntry& entry);
 
-// The lines of the failed findings; empty if there is none.
-std::string failures(const std::vector<Finding>& findings);
+// The lines of the failed results, or nothing.
+std::string failures(const std::vector<CheckResult>& results);
 
 struct MeasuredInvariance {
   std::string name;  // "positive scale"

@@ -1,4 +1,4 @@
-// A norm as a module: shapes, parameters, and its two modes.
+// A norm as a module: shapes, parameters, train and eval mode.
 // Tested by tests/nn/conformance/conformance_test.cpp.
 #include <set>
 
@@ -13,17 +13,18 @@ namespace {
 void check_shapes(const NormEntry& entry, Report& report) {
   for (const Shape& shape : {Shape{2, 3, 1}, Shape{1, 5, 3}, Shape{4, 2, 6}, Shape{2, 3, 33}}) {
     report.guarded("shape", shape.str(), [&] {
-      const Shape got = value_of(*made(entry.make, shape.width()), ordinary(shape)).shape();
+      const Shape got =
+          evaluate(*make_layer(entry.make, shape.width()), well_scaled_input(shape)).shape();
       report.add("shape", shape.str(), got == shape, "output " + got.str());
     });
   }
 }
 
-// No sequences in, none out, and nothing for any gradient.
+// An empty batch gives an empty result and zero gradients.
 void check_empty_batch(const NormEntry& entry, Report& report) {
   const Shape shape{0, 5, 8};
   report.guarded("empty batch", shape.str(), [&] {
-    const Pass pass = pass_of(*made(entry.make, 8), Tensor::zeros(shape));
+    const Pass pass = run_pass(*make_layer(entry.make, 8), Tensor::zeros(shape));
     bool zero = true;
     for (const auto& [name, gradient] : pass.parameter_gradients) {
       zero = zero && (!gradient.defined() || norm(gradient) == 0.0);
@@ -34,9 +35,10 @@ void check_empty_batch(const NormEntry& entry, Report& report) {
   });
 }
 
-// Names are how parameters are saved and found; two layers from one factory are interchangeable.
+// Parameters are saved and found by name, so names must be unique; and two layers from one factory
+// must have the same parameters.
 void check_parameters(const NormEntry& entry, const std::string& where, Report& report) {
-  const auto layer = made(entry.make, 8), twin = made(entry.make, 8);
+  const auto layer = make_layer(entry.make, 8), twin = make_layer(entry.make, 8);
   const auto named = layer->named_parameters(), others = twin->named_parameters();
   std::set<std::string> names;
   std::string list;
@@ -61,7 +63,7 @@ void check_parameters(const NormEntry& entry, const std::string& where, Report& 
 
 void check_every_parameter_is_used(const NormEntry& entry, const Shape& shape, Report& report) {
   const auto layer = with_random_parameters(entry.make, shape.width());
-  const Pass pass = pass_of(*layer, ordinary(shape));
+  const Pass pass = run_pass(*layer, well_scaled_input(shape));
   for (const auto& [name, gradient] : pass.parameter_gradients) {
     const bool frozen = !layer->parameter(name).requires_grad;
     const double size = gradient.defined() ? norm(gradient) : 0.0;
@@ -79,13 +81,13 @@ void add_same(const std::string& property, const std::string& where, const Tenso
 
 void check_both_modes(const NormEntry& entry, const Shape& shape, Report& report) {
   const auto layer = with_random_parameters(entry.make, shape.width());
-  const Tensor x = ordinary(shape);
+  const Tensor x = well_scaled_input(shape);
   const std::string where = shape.str();
-  const Tensor train = value_of(*layer, x);
-  add_same("second forward in train mode", where, value_of(*layer, x), train, report);
+  const Tensor train = evaluate(*layer, x);
+  add_same("second forward in train mode", where, evaluate(*layer, x), train, report);
   layer->eval();
-  const Tensor eval = value_of(*layer, x);
-  add_same("second forward in evaluation mode", where, value_of(*layer, x), eval, report);
+  const Tensor eval = evaluate(*layer, x);
+  add_same("second forward in evaluation mode", where, evaluate(*layer, x), eval, report);
   if (!entry.properties.running_statistics) {
     add_same("train against evaluation", where, eval, train, report);
     return;
@@ -96,9 +98,9 @@ void check_both_modes(const NormEntry& entry, const Shape& shape, Report& report
                          "1e-03 for a young layer",
                          difference));
   layer->train();
-  value_of(*layer, ordinary(shape, 2, 3.0));
+  evaluate(*layer, well_scaled_input(shape, 2, 3.0));
   layer->eval();
-  const double moved = distance(value_of(*layer, x), eval);
+  const double moved = distance(evaluate(*layer, x), eval);
   report.add("running statistics", where, moved > 1e-3,
              fmt::format("a batch in train mode moves the evaluation by {:.2e}, should be above "
                          "1e-03",
@@ -118,7 +120,8 @@ void check_module(const NormEntry& entry, Report& report) {
 
 void check_modes(const NormEntry& entry, Report& report) {
   const Shape shape{3, 4, 6};
-  report.guarded("two modes", shape.str(), [&] { check_both_modes(entry, shape, report); });
+  report.guarded("train and eval mode", shape.str(),
+                 [&] { check_both_modes(entry, shape, report); });
 }
 
 }  // namespace normlab::conformance

@@ -25,7 +25,7 @@ bool has_zero_gradient(Layer& layer, const Tensor& x) {
   const auto zero = [](const Tensor& gradient) {
     return !gradient.defined() || norm(gradient) == 0.0;
   };
-  const conformance::Pass pass = conformance::pass_of(layer, x);
+  const conformance::Pass pass = conformance::run_pass(layer, x);
   layer.zero_grad();
   return zero(pass.input_gradient) ||
          std::any_of(pass.parameter_gradients.begin(), pass.parameter_gradients.end(),
@@ -39,7 +39,7 @@ Tensor sample_tokens(std::int64_t width) {
 }
 
 double gradient_error(const NormEntry& entry, const Tensor& x, std::optional<double> eps) {
-  std::unique_ptr<Layer> layer = conformance::made(entry.make, x.width(), eps);
+  std::unique_ptr<Layer> layer = conformance::make_layer(entry.make, x.width(), eps);
   if (has_zero_gradient(*layer, x)) {
     layer = conformance::with_random_parameters(entry.make, x.width(), eps);
   }

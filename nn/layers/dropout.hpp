@@ -5,11 +5,13 @@
 
 namespace normlab {
 
-// In train mode zeroes each element with probability p and multiplies the rest by 1 / (1 - p); in
-// evaluation the identity. As torch.nn.Dropout, but with a generator of its own, seeded by one draw
-// from the given one (none at p = 0), so that a model's dropout depends on nothing else.
+// In train mode zeroes each element with probability p and multiplies the others by 1 / (1 - p); in
+// eval mode the identity. Any shape. As torch.nn.Dropout, but each layer has its own generator,
+// seeded by one draw from the given one (none at p = 0), so its random numbers depend on nothing
+// else.
 class Dropout : public Layer {
  public:
+  // Throws std::invalid_argument unless p is in [0, 1].
   Dropout(double p, Generator& generator);
 
   Var forward(const Var& x) override;

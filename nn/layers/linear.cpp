@@ -24,7 +24,7 @@ Linear::Linear(std::int64_t in_features, std::int64_t out_features, Generator& g
 }
 
 Var Linear::forward(const Var& x) {
-  const Var w = x.tape().watch(weight);  // named, since arguments are evaluated in any order
+  const Var w = x.tape().watch(weight);  // before the bias: arguments may be evaluated in any order
   return linear(x, w, watch(x.tape(), bias));
 }
 

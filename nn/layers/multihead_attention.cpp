@@ -66,7 +66,8 @@ Var without_padding(const Var& tokens, const Tensor& mask) {
                 [dx, zero_padding](const Tensor& dy) { dx += zero_padding(dy); });
 }
 
-// All masks as one additive mask that broadcasts to (N, heads, Tq, Tk).
+// Both masks as one additive mask that broadcasts to (N, heads, Tq, Tk); undefined if there is
+// none.
 Tensor combined_mask(const AttentionMasks& masks, std::int64_t sequences, std::int64_t heads,
                      std::int64_t queries, std::int64_t keys) {
   Tensor mask;
@@ -136,19 +137,20 @@ Var MultiheadAttention::project(const Var& x, std::int64_t part) {
   return linear(x, weight, slice(x.tape().watch(*in_proj_bias), 0, first, last));
 }
 
-// Every head's part of every token as a token of its own: (N, T, d) -> (N, T heads, d / heads).
-Var MultiheadAttention::each_head(const Var& x, Layer& norm) {
+// Applies the norm to each head's part of each token: x (N, T, d) as (N, T heads, d / heads).
+Var MultiheadAttention::normalize_heads(const Var& x, Layer& norm) {
   const Var heads = reshape(x, {x.shape()[0], x.shape()[1] * num_heads_, embed_dim_ / num_heads_});
   return reshape(norm.forward(heads), x.shape().extents());
 }
 
-Var MultiheadAttention::each_head_to_unit_length(const Var& x) {
+Var MultiheadAttention::heads_to_unit_length(const Var& x) {
   const std::int64_t width = embed_dim_ / num_heads_;
   const Var heads = reshape(x, {x.shape()[0], x.shape()[1], num_heads_, width});
   return rms_norm(heads, {width}) / std::sqrt(static_cast<double>(width));
 }
 
-// softmax(scale * q k^T + mask) v and the output projection, with q and k normalized as asked for.
+// Normalizes q and k if the options ask for it; then softmax(scale * q k^T + mask) v and the output
+// projection.
 MultiheadAttention::Result MultiheadAttention::finish(const Var& query, const Var& key,
                                                       const Var& value,
                                                       const AttentionMasks& masks) {
@@ -159,15 +161,15 @@ MultiheadAttention::Result MultiheadAttention::finish(const Var& query, const Va
       .dropout_p = training() ? dropout_p_ : 0.0,
       .generator = &dropout_generator_};
   if (q_norm != nullptr) {
-    q = each_head(q, *q_norm);
-    k = each_head(k, *k_norm);
+    q = normalize_heads(q, *q_norm);
+    k = normalize_heads(k, *k_norm);
   }
   if (logit_scale != nullptr) {
     const Var inverse_tau =
         exp(clamp(q.tape().watch(*logit_scale), -kUnlimited, kLargestLogitScale));
-    q = reshape(each_head_to_unit_length(q) * reshape(inverse_tau, {num_heads_, 1}),
+    q = reshape(heads_to_unit_length(q) * reshape(inverse_tau, {num_heads_, 1}),
                 q.shape().extents());
-    k = reshape(each_head_to_unit_length(k), k.shape().extents());
+    k = reshape(heads_to_unit_length(k), k.shape().extents());
     options.scale = 1.0;
   }
   observe("query", q);

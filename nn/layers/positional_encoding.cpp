@@ -10,7 +10,8 @@ namespace normlab {
 
 namespace {
 
-constexpr double kSlowest = 10000.0;  // how many times slower the last hand is than the first
+constexpr double kSlowest =
+    10000.0;  // the first hand turns almost this many times faster than the last
 
 }  // namespace
 

@@ -60,7 +60,7 @@ Hypothesis finished(const Live& live, const SearchOptions& options) {
 }
 
 struct Continuation {
-  std::size_t of;  // which live output
+  std::size_t parent;  // index of the live output that it continues
   std::int64_t token;
   double log_probability;  // of the longer output
 };
@@ -76,13 +76,13 @@ std::vector<Continuation> best_continuations(const std::vector<Live>& live, cons
       all.push_back({i, token, live[i].log_probability + row[token]});
     }
   }
-  const auto kept = std::min(count, std::ssize(all));
-  std::partial_sort(all.begin(), all.begin() + kept, all.end(),
+  const auto count_kept = std::min(count, std::ssize(all));
+  std::partial_sort(all.begin(), all.begin() + count_kept, all.end(),
                     [](const Continuation& a, const Continuation& b) {
-                      return std::tuple(-a.log_probability, a.of, a.token) <
-                             std::tuple(-b.log_probability, b.of, b.token);
+                      return std::tuple(-a.log_probability, a.parent, a.token) <
+                             std::tuple(-b.log_probability, b.parent, b.token);
                     });
-  all.resize(static_cast<std::size_t>(kept));
+  all.resize(static_cast<std::size_t>(count_kept));
   return all;
 }
 
@@ -136,13 +136,13 @@ std::vector<Hypothesis> beam_search(const NextLogProbabilities& next, const Sear
   std::vector<Hypothesis> complete;
   for (std::int64_t length = 1; length <= options.max_length; ++length) {
     std::vector<Prefix> prefixes;
-    for (const Live& each : live) prefixes.push_back({sentence, each.tokens});
+    for (const Live& output : live) prefixes.push_back({sentence, output.tokens});
     const Tensor table = ask("beam_search", next, prefixes, options);
     std::vector<Live> longer;
-    for (const Continuation& each : best_continuations(live, table, options.beam_size)) {
-      Live output{live[each.of].tokens, each.log_probability};
-      output.tokens.push_back(each.token);
-      if (each.token == options.end || length == options.max_length) {
+    for (const Continuation& chosen : best_continuations(live, table, options.beam_size)) {
+      Live output{live[chosen.parent].tokens, chosen.log_probability};
+      output.tokens.push_back(chosen.token);
+      if (chosen.token == options.end || length == options.max_length) {
         complete.push_back(finished(output, options));
       } else {
         longer.push_back(std::move(output));

@@ -6,12 +6,12 @@
 
 #include "core/tensor.hpp"
 
-// The sequence of tokens that a model finds likely, by greedy and by beam search. The model is a
-// function from beginnings to what may come next, so that a search knows nothing of networks.
+// Greedy and beam search for the sequence of tokens that a model finds likely. The model is a
+// function from prefixes to log-probabilities, so a search knows nothing of networks.
 namespace normlab {
 
-// The beginning of an output: the begin token and what was chosen so far. `sentence` says of which
-// input, where several are decoded at once.
+// The beginning of an output: the begin token and the tokens chosen so far. `sentence` is the index
+// of the input if several are decoded at once.
 struct Prefix {
   std::int64_t sentence = 0;
   std::vector<std::int64_t> tokens;
@@ -22,7 +22,7 @@ using NextLogProbabilities = std::function<Tensor(const std::vector<Prefix>& pre
 
 struct SearchOptions {
   std::int64_t beam_size = 4;
-  std::int64_t max_length = 64;  // tokens, the end token included, the begin token not
+  std::int64_t max_length = 64;  // in tokens, with the end token and without the begin token
   std::int64_t begin = 1, end = 2;
   double length_penalty = 0.0;  // alpha of length_penalty(); 0: none
 };
@@ -33,26 +33,26 @@ struct SearchOptions {
 double length_penalty(std::int64_t length, double alpha);
 
 struct Hypothesis {
-  // Without the begin token. The last one is the end token, or the output was cut off at
+  // Without the begin token. The last token is the end token unless the output was cut off at
   // max_length.
   std::vector<std::int64_t> tokens;
   double log_probability = 0.0;  // the sum over the tokens
   double score = 0.0;            // log_probability / length_penalty
 };
 
-// Both searches throw std::invalid_argument for options out of range and for a function that
-// returns another shape, a NaN, a positive number, or no token that is possible.
+// Both searches throw std::invalid_argument for options out of range, and for a function that
+// returns another shape, a NaN, a positive number, or minus infinity for every token.
 //
-// The likeliest token, step by step, for that many inputs at once. Of equally likely ones the
-// lowest. The function is asked for those that have not ended only.
+// The likeliest token, step by step, for several inputs at once. Ties go to the lowest token id.
+// Finished sequences are not passed to `next`.
 std::vector<Hypothesis> greedy_search(const NextLogProbabilities& next, std::int64_t sentences,
                                       const SearchOptions& options = {});
 
-// Outputs of one input, best score first. Each step makes every continuation of the live outputs
-// and keeps the beam_size likeliest; those that end, or have max_length tokens, are complete, the
-// others live on. Of equally likely ones the continuation of the likelier output is kept, then the
-// lower token. Ends when no live output can still beat the best complete one; those returned behind
-// the best are what was completed on the way.
+// Outputs of one input, best score first. Each step forms every continuation of the live outputs
+// and keeps the beam_size likeliest; those that end or have max_length tokens are complete, the
+// others stay live. Ties go to the continuation of the likelier output, then to the lower token id.
+// Ends when no live output can still beat the best complete one; those returned behind the best are
+// what was completed on the way.
 //
 // With a beam of 1 this is greedy search; with a beam wide enough for every output, the best
 // output there is.

@@ -13,7 +13,7 @@ namespace {
 using Memory = TranslationTransformer::Memory;
 using Sentences = TranslationTransformer::Sentences;
 
-// Evaluation mode while it lives.
+// Keeps the model in eval mode for its lifetime.
 class Evaluating {
  public:
   explicit Evaluating(Module& model) : model_(model), before_(model.training()) { model.eval(); }
@@ -26,7 +26,7 @@ class Evaluating {
   bool before_;
 };
 
-// The model's log-probabilities behind the last token of each prefix.
+// The model's log-probabilities of the token that follows each prefix.
 Tensor next_log_probabilities(TranslationTransformer& model, const Memory& memory,
                               const std::vector<Prefix>& prefixes) {
   std::vector<std::int64_t> sentences;

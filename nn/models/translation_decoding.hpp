@@ -3,13 +3,13 @@
 #include "nn/models/beam_search.hpp"
 #include "nn/models/translation_transformer.hpp"
 
-// What a trained model makes of a sentence. Both in evaluation mode, whatever mode the model is in
-// (which it is left in), without recording gradients, and with every source read once.
+// Translations by a trained model. Both functions switch the model to eval mode and back, record no
+// gradients, and encode every source once.
 //
-// No keys and values are kept from token to token: each step reads the whole output so far again.
+// Keys and values are not cached: each step runs the decoder over the whole output so far.
 //
 // The result is one output for each source, without begin and end token. The padding index is never
-// chosen: as a part of an output it would be hidden from what comes after it.
+// chosen, since inside an output it would be hidden from the tokens that follow.
 namespace normlab {
 
 // All sources in one batch.
@@ -17,7 +17,7 @@ TranslationTransformer::Sentences greedy_decode(TranslationTransformer& model,
                                                 const TranslationTransformer::Sentences& sources,
                                                 const SearchOptions& options = {});
 
-// One source after the other, with the beam as the batch; the best output of each.
+// One source after the other, with the beam as the batch; returns the best output for each.
 TranslationTransformer::Sentences beam_decode(TranslationTransformer& model,
                                               const TranslationTransformer::Sentences& sources,
                                               const SearchOptions& options = {});

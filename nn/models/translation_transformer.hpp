@@ -24,25 +24,24 @@ namespace normlab {
 // as Transformer and Linear do. The row of the padding index starts at zero, and reading it sends
 // no gradient there.
 //
-// Sentences of different lengths make one batch. Padding is put behind them, and hidden from every
-// attention: the result is that of each sentence by itself. A norm that mixes tokens
-// (NormProperties::token_independent) would undo that, and show a decoder what it has to predict:
-// it is refused.
+// Sentences of different lengths form one batch. Padding follows them and is hidden from every
+// attention, so the result is that of each sentence alone. A norm that is not token_independent
+// (NormProperties) is refused: it would undo that, and let a decoder see what it has to predict.
 class TranslationTransformer : public Module {
  public:
-  // Which matrices are one (Press and Wolf 2017). A tied matrix is one Parameter, its gradient the
-  // sum over its uses. A tied head has no bias.
+  // Which matrices are shared (Press and Wolf 2017). A shared matrix is one Parameter whose
+  // gradient is the sum over its uses. A tied head has no bias.
   enum class TiedEmbeddings {
     none,
-    output,  // the head is the target's embedding
-    all,     // and so is the source's: one vocabulary for both languages
+    output,  // the head uses the target's embedding
+    all,     // and so does the source: one vocabulary for both languages
   };
   struct Options {
     std::int64_t source_vocabulary = 0, target_vocabulary = 0;
     std::int64_t layers = 2, d_model = 64, nhead = 4,
                  dim_feedforward = 128;    // layers: on each side
     std::string norm = "layernorm";        // of nn::norms()
-    std::optional<double> norm_eps{};      // none: the norm's own
+    std::optional<double> norm_eps{};      // not set: the norm's default
     Placement placement = Placement::pre;  // or post
     Activation activation = Activation::relu;
     double dropout = 0.1;  // on the embedded tokens, and where the blocks have it
@@ -55,19 +54,19 @@ class TranslationTransformer : public Module {
   TranslationTransformer(const Options& options, Generator& generator);
 
   using Sentences = std::vector<std::vector<std::int64_t>>;
-  // One target for each source, as the decoder reads it: the begin token and then the sentence,
-  // without its end, which is what the last position is asked for. Throws
-  // std::invalid_argument for what `padded` refuses and for indices beyond the vocabulary.
+  // One target for each source, as the decoder reads it: the begin token and then the sentence
+  // without its end token, which the last position has to predict. Throws std::invalid_argument for
+  // what `padded` refuses and for indices outside the vocabulary.
   Var forward(Tape& tape, const Sentences& source, const Sentences& target);
 
-  // The two halves of forward: a source that is read once can be decoded from any number of times.
+  // The two halves of forward, so that a source is encoded once and decoded any number of times.
   struct Memory {
     Var tokens;        // (N, S, d_model)
     Tensor padding{};  // (N, S), as in PaddedBatch
   };
   Memory encode(Tape& tape, const Sentences& source);
   Var decode(const Memory& memory, const Sentences& target);
-  // The memory of the given sentences, repeats allowed.
+  // The memory of these sentences, in this order; an index may occur more than once.
   static Memory select(const Memory& memory, std::span<const std::int64_t> sentences);
 
   const Options& options() const { return options_; }
@@ -76,7 +75,7 @@ class TranslationTransformer : public Module {
   Embedding& target_embedding;  // weight (target_vocabulary, d_model); the same one if all are tied
   Dropout& dropout;
   Transformer& transformer;
-  Linear* head = nullptr;  // weight (target_vocabulary, d_model); none if tied
+  Linear* head = nullptr;  // weight (target_vocabulary, d_model); null if tied
 
  private:
   Var embed(Tape& tape, Embedding& embedding, const PaddedBatch& batch);

@@ -13,12 +13,11 @@ namespace normlab {
 //   y   = encoder(x)                          any registered norm, any placement
 //   logits = head(mean over the tokens of y), or head(y of the class token)
 //
-// Whether a norm stands at the end of the encoder is for the placement to say
-// (PlacementEntry::needs_final_norm). A pixel belongs to one patch; the p^2 numbers of a patch are
-// read row by row.
+// The placement decides whether the encoder ends in a norm (PlacementEntry::needs_final_norm).
+// Patches do not overlap; the p^2 numbers of a patch are read row by row.
 //
-// Starts as the layers do; positions and class token normal with standard deviation 0.02, as ViT's
-// code has the positions.
+// The layers initialize themselves. Positions and class token start normal with standard deviation
+// 0.02, which is what ViT's code uses for the positions.
 class VisionTransformer : public Layer {
  public:
   enum class Pooling { mean, class_token };
@@ -26,7 +25,7 @@ class VisionTransformer : public Layer {
     std::int64_t image_side = 8, patch_side = 2, classes = 10;
     std::int64_t layers = 4, d_model = 64, nhead = 4, dim_feedforward = 128;
     std::string norm = "layernorm";    // of nn::norms()
-    std::optional<double> norm_eps{};  // none: the norm's own
+    std::optional<double> norm_eps{};  // not set: the norm's default
     Placement placement = Placement::pre;
     Activation activation = Activation::gelu;
     Pooling pooling = Pooling::mean;

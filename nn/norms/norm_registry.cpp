@@ -21,7 +21,8 @@ namespace {
 
 using Eps = std::optional<double>;
 
-// A layer for (N, C, positions) applied to tokens (N, T, d): the features are the channels.
+// Applies a layer for (N, C, positions) to tokens (N, T, d): features are channels, tokens
+// positions.
 class OverTokens : public Layer {
  public:
   explicit OverTokens(std::unique_ptr<Layer> inner)
@@ -35,18 +36,19 @@ class OverTokens : public Layer {
   Layer& inner_;
 };
 
-// LayerNorm and RMSNorm in primitive ops, for the comparison with the fused ones.
-class ComposedNorm : public Layer {
+// The reference implementation of LayerNorm (centred) and RMSNorm.
+class ReferenceNorm : public Layer {
  public:
-  ComposedNorm(std::int64_t width, double eps, bool centred)
+  ReferenceNorm(std::int64_t width, double eps, bool centred)
       : weight_(register_parameter("weight", Tensor::ones({width}))), eps_(eps), centred_(centred) {
     if (centred) bias_ = &register_parameter("bias", Tensor::zeros({width}));
   }
 
   Var forward(const Var& x) override {
     Tape& tape = x.tape();
-    const Var y = centred_ ? x - mean(x, {-1}, true) : x;
-    const Var normalized = y / sqrt(mean(square(y), {-1}, true) + eps_) * tape.watch(weight_);
+    const Var deviation = centred_ ? x - mean(x, {-1}, true) : x;
+    const Var normalized =
+        deviation / sqrt(mean(square(deviation), {-1}, true) + eps_) * tape.watch(weight_);
     return bias_ == nullptr ? normalized : normalized + tape.watch(*bias_);
   }
 
@@ -80,9 +82,9 @@ void add_layer_norms(Registry<NormEntry>& norms) {
                        width, LayerNorm::Options{.eps = eps.value_or(1e-5)});
                  },
              .properties = kPerToken,
-             .composed =
+             .reference =
                  [](std::int64_t width, Eps eps) {
-                   return std::make_unique<ComposedNorm>(width, eps.value_or(1e-5), true);
+                   return std::make_unique<ReferenceNorm>(width, eps.value_or(1e-5), true);
                  }});
   norms.add(
       {.name = "rmsnorm",
@@ -96,10 +98,10 @@ void add_layer_norms(Registry<NormEntry>& norms) {
              return std::make_unique<RMSNorm>(width, options);
            },
        .properties = without_shift(kPerToken),
-       .composed =
+       .reference =
            [](std::int64_t width, Eps eps) {
-             return std::make_unique<ComposedNorm>(width, eps.value_or(RMSNorm::Options{}.eps),
-                                                   false);
+             return std::make_unique<ReferenceNorm>(width, eps.value_or(RMSNorm::Options{}.eps),
+                                                    false);
            }});
   norms.add({.name = "scalenorm",
              .description = "ScaleNorm: every token brought to one learned length",

@@ -10,8 +10,8 @@
 
 namespace normlab {
 
-// What a norm f promises of x (N, T, d) at its initialization, in train mode and up to eps. Each
-// promise that is made is tested, and each one that is not made is shown not to hold.
+// Properties of a norm f of x (N, T, d) at its initialization, in train mode and up to eps. Both
+// directions are tested: declared properties must hold, the others must fail.
 struct NormProperties {
   bool shift_invariant = false;          // f(x + c 1) = f(x) for any number c per token
   bool scale_invariant = false;          // f(s x) = f(x) for any s > 0 per token
@@ -20,20 +20,21 @@ struct NormProperties {
   bool batch_independent = false;        // a sequence's output depends on no other sequence
   bool feature_independent = false;      // a feature's output depends on no other feature
   bool permutation_equivariant = false;  // permuting the features permutes the output
-  bool running_statistics = false;       // evaluation normalizes by what train mode has gathered
+  bool running_statistics = false;       // eval mode uses statistics collected in train mode
 };
 
 struct NormEntry {
   std::string name;         // as on the command line: "layernorm"
-  std::string description;  // one line: what it is for
+  std::string description;  // one line
   std::string equation;     // plain text
   std::string statistics;   // which elements of (N, T, d) share a mean, variance or size
-  // With eps, or the layer's own default. Layers without an eps ignore it.
+  // A new layer with this eps; not set: the layer's default. Layers without an eps ignore it.
   std::function<std::unique_ptr<Layer>(std::int64_t width, std::optional<double> eps)> make;
   NormProperties properties{};
-  // The same function written in primitive ops, parameters under the same names, if `make` has a
-  // backward of its own: the two are held against each other.
-  std::function<std::unique_ptr<Layer>(std::int64_t width, std::optional<double> eps)> composed{};
+  // The reference implementation: the same function in primitive ops, with the same parameter
+  // names. For a norm whose layer has a backward of its own; the conformance suite compares the
+  // two.
+  std::function<std::unique_ptr<Layer>(std::int64_t width, std::optional<double> eps)> reference{};
 
   NormFactory factory(std::optional<double> eps = std::nullopt) const {
     return [make = make, eps](std::int64_t width) { return make(width, eps); };
@@ -42,7 +43,7 @@ struct NormEntry {
 
 namespace nn {
 
-// Every normalization layer known to the experiments and to the conformance suite, all in the form
+// Every norm that the experiments and the conformance suite know, each a layer
 // (N, T, d) -> (N, T, d). A program adds its own before it calls an experiment:
 //
 //   nn::norms().add({.name = "mynorm", .description = "...", .equation = "...", .statistics =

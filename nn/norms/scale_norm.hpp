@@ -4,12 +4,15 @@
 
 namespace normlab {
 
-// ScaleNorm (Nguyen and Salazar 2019): y = g * x / sqrt(|x|^2 + eps), every token brought to one
-// length g, a single learned number that starts at sqrt(d). So at the start it is RMSNorm.
+// ScaleNorm (Nguyen and Salazar 2019): y = g * x / sqrt(|x|^2 + eps) gives every token the same
+// length g, one learned number: x (..., width) -> (..., width). g starts at sqrt(width), where
+// ScaleNorm is RMSNorm with eps / width.
 class ScaleNorm : public Layer {
  public:
+  // Throws std::invalid_argument unless width > 0 and eps >= 0.
   explicit ScaleNorm(std::int64_t width, double eps = 1e-5);
 
+  // Throws std::invalid_argument unless the last axis of x is the width.
   Var forward(const Var& x) override;
 
   Parameter& g;  // ()

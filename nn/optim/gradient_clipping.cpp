@@ -11,7 +11,7 @@ namespace normlab {
 
 namespace {
 
-// A NaN is larger than everything, so that it is not lost.
+// NaN if any element is NaN.
 double largest_magnitude(const Tensor& x) {
   double largest = 0.0;
   for (const double value : x.values()) {
@@ -22,7 +22,7 @@ double largest_magnitude(const Tensor& x) {
   return largest;
 }
 
-// Scaled by the largest element, as the Frobenius norm of core/tensor.hpp is.
+// Divides by the largest element first, as core's norm() does, so powers cannot overflow.
 double p_norm(const Tensor& x, double p) {
   if (p == 2.0) return norm(x);
   const double largest = largest_magnitude(x);
@@ -37,8 +37,8 @@ double p_norm(const Tensor& x, double p) {
 double grad_norm(const std::vector<Parameter*>& parameters, double p) {
   check(p > 0.0, "grad_norm", "p", "must be positive", [&] { return std::to_string(p); });
   std::vector<double> norms;
-  for (const Parameter* each : parameters) {
-    if (each->grad.defined()) norms.push_back(p_norm(each->grad, p));
+  for (const Parameter* parameter : parameters) {
+    if (parameter->grad.defined()) norms.push_back(p_norm(parameter->grad, p));
   }
   return p_norm(Tensor({std::ssize(norms)}, norms), p);
 }
@@ -47,19 +47,19 @@ double clip_grad_norm(const std::vector<Parameter*>& parameters, double max_norm
   check_at_least("clip_grad_norm", "max_norm", max_norm, 0.0);
   const double total = grad_norm(parameters, p);
   const double factor = max_norm / (total + 1e-6);
-  if (factor >= 1.0) return total;  // false for NaN, which must reach the gradients
-  for (Parameter* each : parameters) {
-    if (!each->grad.defined()) continue;
-    for (double& value : each->grad.mutable_values()) value *= factor;
+  if (factor >= 1.0) return total;  // false for NaN: the gradients must become NaN, too
+  for (Parameter* parameter : parameters) {
+    if (!parameter->grad.defined()) continue;
+    for (double& value : parameter->grad.mutable_values()) value *= factor;
   }
   return total;
 }
 
 void clip_grad_value(const std::vector<Parameter*>& parameters, double limit) {
   check_at_least("clip_grad_value", "limit", limit, 0.0);
-  for (Parameter* each : parameters) {
-    if (!each->grad.defined()) continue;
-    for (double& value : each->grad.mutable_values()) value = std::clamp(value, -limit, limit);
+  for (Parameter* parameter : parameters) {
+    if (!parameter->grad.defined()) continue;
+    for (double& value : parameter->grad.mutable_values()) value = std::clamp(value, -limit, limit);
   }
 }
 

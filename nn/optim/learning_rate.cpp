@@ -33,7 +33,7 @@ void check_count(std::string_view field, std::int64_t count, std::int64_t least)
 
 const std::string& name(Decay decay) {
   return std::find_if(kNames.begin(), kNames.end(),
-                      [&](const auto& each) { return each.first == decay; })
+                      [&](const auto& entry) { return entry.first == decay; })
       ->second;
 }
 
@@ -44,8 +44,8 @@ std::vector<std::string> decay_names() {
 }
 
 Decay decay_of(const std::string& text) {
-  for (const auto& [decay, each] : kNames) {
-    if (each == text) return decay;
+  for (const auto& [decay, candidate] : kNames) {
+    if (candidate == text) return decay;
   }
   fail(kOp, "decay", fmt::format("must be one of {}", fmt::join(decay_names(), ", ")), text);
 }

@@ -13,7 +13,7 @@ const std::string& name(Decay decay);
 Decay decay_of(const std::string& name);
 std::vector<std::string> decay_names();
 
-// The learning rate as a pure function of the step, so that nothing has to be saved to resume.
+// The learning rate as a pure function of the step; to resume, nothing has to be saved.
 //
 // Steps count from 1, the first update. With w = max(warmup, 1):
 //
@@ -25,8 +25,8 @@ std::vector<std::string> decay_names();
 //                   d^(-1/2) min(step^(-1/2), step w^(-3/2)) is the one with peak (d w)^(-1/2)
 //   step            peak * factor^k, k = (step - w) / every rounded down
 //
-// So a warmup of 0 or 1 is none: the first step has the peak. linear and cosine would reach 0 one
-// step after the last, and waste none.
+// A warmup of 0 or 1 is none: the first step already has the peak. linear and cosine reach 0 one
+// step after the last one, so no step has a rate of 0.
 struct LearningRate {
   double peak = 1e-3;
   std::int64_t warmup = 0;
@@ -35,7 +35,7 @@ struct LearningRate {
   std::int64_t every = 1;  // step
   double factor = 0.1;     // step
 
-  // Throws std::invalid_argument for a step below 1 or fields that are out of range.
+  // Throws std::invalid_argument for a step below 1 and for fields out of range.
   double at(std::int64_t step) const;
 };
 

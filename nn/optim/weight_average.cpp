@@ -10,7 +10,7 @@ namespace normlab {
 WeightAverage::WeightAverage(std::vector<Parameter*> parameters, double decay)
     : parameters_(std::move(parameters)), decay_(decay) {
   check_probability("WeightAverage", "decay", decay);
-  for (const Parameter* each : parameters_) averages_.push_back(each->value);
+  for (const Parameter* parameter : parameters_) averages_.push_back(parameter->value);
 }
 
 void WeightAverage::update() {
@@ -41,11 +41,12 @@ void WeightAverage::load_state(const NamedTensors& state) {
   check(state.size() == parameters_.size(), "WeightAverage::load_state", "state",
         "must hold one tensor per parameter", [&] { return std::to_string(state.size()); });
   std::vector<Tensor> loaded;
-  for (const Parameter* each : parameters_) {
-    const Tensor* found = find_tensor(state, each->name);
-    check(found != nullptr, "WeightAverage::load_state", "state", "must hold " + each->name,
+  for (const Parameter* parameter : parameters_) {
+    const Tensor* found = find_tensor(state, parameter->name);
+    check(found != nullptr, "WeightAverage::load_state", "state", "must hold " + parameter->name,
           "none");
-    check_shape("WeightAverage::load_state", each->name, found->shape(), each->value.shape());
+    check_shape("WeightAverage::load_state", parameter->name, found->shape(),
+                parameter->value.shape());
     loaded.push_back(*found);
   }
   averages_ = std::move(loaded);

@@ -52,7 +52,7 @@ class Forest : public Layer {
   Tree& tree;
 };
 
-std::vector<std::string> names_of(Module& module) {
+std::vector<std::string> parameter_names(Module& module) {
   std::vector<std::string> names;
   for (const auto& [name, parameter] : module.named_parameters()) names.push_back(name);
   return names;
@@ -62,8 +62,9 @@ std::vector<std::string> names_of(Module& module) {
 
 TEST_CASE("Module: parameters have dotted names, own before children's, in order of registration") {
   Forest forest;
-  CHECK(names_of(forest.tree) == std::vector<std::string>{"b", "a", "first.gain", "blocks.0.gain"});
-  CHECK(names_of(forest) ==
+  CHECK(parameter_names(forest.tree) ==
+        std::vector<std::string>{"b", "a", "first.gain", "blocks.0.gain"});
+  CHECK(parameter_names(forest) ==
         std::vector<std::string>{"tree.b", "tree.a", "tree.first.gain", "tree.blocks.0.gain"});
   const std::vector<Parameter*> expected{&forest.tree.b, &forest.tree.a, &forest.tree.first.gain,
                                          &forest.tree.second.gain};
@@ -132,20 +133,20 @@ TEST_CASE(
     "Module: a hook sees every observed value once, by its dotted name, until it is removed") {
   Forest forest;
   const Tensor x = random({2});
-  const Tensor without = output_of(forest, x);
+  const Tensor without = evaluate(forest, x);
   std::vector<std::string> seen;
   std::vector<Tensor> values;
   forest.register_hook([&](const std::string& name, const Var& value) {
     seen.push_back(name);
     values.push_back(value.value());
   });
-  CHECK(max_abs_difference(output_of(forest, x), without) == 0.0);
+  CHECK(max_abs_difference(evaluate(forest, x), without) == 0.0);
   CHECK(seen == std::vector<std::string>{"tree.first.input", "tree.blocks.0.input", "tree.output"});
   CHECK(max_abs_difference(values.front(), x) == 0.0);
   CHECK(max_abs_difference(values.back(), without) == 0.0);
 
   forest.remove_hook();
-  output_of(forest, x);
+  evaluate(forest, x);
   CHECK(seen.size() == 3);
 }
 
@@ -154,15 +155,15 @@ TEST_CASE("Module: a hook for some names sees those of every layer, and no other
   std::vector<std::string> seen;
   const auto hook = [&](const std::string& name, const Var&) { seen.push_back(name); };
   forest.register_hook(hook, {"input"});
-  output_of(forest, random({2}));
+  evaluate(forest, random({2}));
   CHECK(seen == std::vector<std::string>{"tree.first.input", "tree.blocks.0.input"});
   seen.clear();
   forest.register_hook(hook, {"output", "nothing"});
-  output_of(forest, random({2}));
+  evaluate(forest, random({2}));
   CHECK(seen == std::vector<std::string>{"tree.output"});
   seen.clear();
   forest.register_hook(hook);
-  output_of(forest, random({2}));
+  evaluate(forest, random({2}));
   CHECK(seen.size() == 3);
 }
 
@@ -171,7 +172,7 @@ TEST_CASE("Module: a second hook replaces the first") {
   int first = 0, second = 0;
   forest.register_hook([&](const std::string&, const Var&) { ++first; });
   forest.register_hook([&](const std::string&, const Var&) { ++second; });
-  output_of(forest, random({2}));
+  evaluate(forest, random({2}));
   CHECK(first == 0);
   CHECK(second == 3);
 }

@@ -30,8 +30,8 @@ class FunctionLayer : public Layer {
 };
 
 // Its parameters, of the layer's width, start at one. It knows no eps but its own.
-inline NormEntry entry_of(const FunctionLayer::Forward& forward, const NormProperties& properties,
-                          const std::vector<std::string>& names = {"weight"}) {
+inline NormEntry make_entry(const FunctionLayer::Forward& forward, const NormProperties& properties,
+                            const std::vector<std::string>& names = {"weight"}) {
   return {.name = "tested",
           .description = "a layer of a test",
           .equation = "y = ?",
@@ -44,10 +44,10 @@ inline NormEntry entry_of(const FunctionLayer::Forward& forward, const NormPrope
 }
 
 // RMSNorm, right in every respect.
-inline Var rms_norm_of(FunctionLayer& layer, const Var& x) {
+inline Var apply_rms_norm(FunctionLayer& layer, const Var& x) {
   return rms_norm(x, {x.value().width()}, layer.watch(x, "weight"), 1e-5);
 }
 
-inline NormProperties of_rms_norm() { return nn::norms().at("rmsnorm").properties; }
+inline NormProperties rms_norm_properties() { return nn::norms().at("rmsnorm").properties; }
 
 }  // namespace normlab

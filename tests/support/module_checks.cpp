@@ -9,7 +9,7 @@
 
 namespace normlab {
 
-Tensor output_of(Layer& module, const Tensor& x) {
+Tensor evaluate(Layer& module, const Tensor& x) {
   Tape tape;
   const Tape::NoGrad no_grad(tape);
   return module.forward(tape.constant(x)).value();
@@ -63,8 +63,8 @@ void check_module_fixture(Module& module, const FixtureCase& fixture, const Func
   }
 }
 
-AttentionMasks masks_of(const FixtureCase& fixture, const std::string& attn_mask,
-                        const std::string& key_padding_mask) {
+AttentionMasks make_masks(const FixtureCase& fixture, const std::string& attn_mask,
+                          const std::string& key_padding_mask) {
   AttentionMasks masks;
   if (fixture.has_input(attn_mask)) {
     masks.attn_mask = tensor_of(fixture.input(attn_mask));

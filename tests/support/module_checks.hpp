@@ -12,7 +12,7 @@
 namespace normlab {
 
 // A layer's output without a tape of one's own.
-Tensor output_of(Layer& module, const Tensor& x);
+Tensor evaluate(Layer& module, const Tensor& x);
 
 // Random numbers around 0, norm scales around 1: a parameter at its initial 0 or 1 could be left
 // out unnoticed.
@@ -28,8 +28,8 @@ void check_module_fixture(Module& module, const FixtureCase& fixture, const Func
                           double tolerance = 1e-12);
 
 // The masks of a fixture whose inputs bear these names, in our terms.
-AttentionMasks masks_of(const FixtureCase& fixture, const std::string& attn_mask,
-                        const std::string& key_padding_mask);
+AttentionMasks make_masks(const FixtureCase& fixture, const std::string& attn_mask,
+                          const std::string& key_padding_mask);
 
 // The gradients of every parameter and of the input, which is called "x", agree with central
 // differences; those named in expect_zero are zero.

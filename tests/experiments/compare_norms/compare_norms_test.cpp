@@ -145,12 +145,12 @@ TEST_CASE("compare_norms: options that do not fit are refused") {
 
 TEST_CASE("compare_norms: a norm whose gradient is wrong is refused before anything is computed") {
   // RMSNorm whose backward takes the root mean square for a constant.
-  NormEntry wrong = entry_of(
+  NormEntry wrong = make_entry(
       [](FunctionLayer& layer, const Var& x) {
         const Var rms = sqrt(mean(square(x), {-1}, true) + 1e-5);
         return layer.watch(x, "weight") * (x / x.tape().constant(rms.value()));
       },
-      of_rms_norm());
+      rms_norm_properties());
   wrong.name = "wrong_gradient";
   nn::norms().add(wrong);
   CHECK_THROWS_WITH_AS(check(small({Placement::pre}, {"layernorm", "wrong_gradient"})),

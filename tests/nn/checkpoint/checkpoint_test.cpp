@@ -31,15 +31,15 @@ VisionTransformer::Options tiny() {
           .dim_feedforward = 5};
 }
 
-std::unique_ptr<VisionTransformer> model_of(const VisionTransformer::Options& options,
-                                            std::uint64_t seed = 1) {
+std::unique_ptr<VisionTransformer> make_model(const VisionTransformer::Options& options,
+                                              std::uint64_t seed = 1) {
   Generator generator(seed);
   auto model = std::make_unique<VisionTransformer>(options, generator);
   randomize_parameters(*model, seed);
   return model;
 }
 
-Safetensors file_of(Module& model) {
+Safetensors make_file(Module& model) {
   Safetensors file;
   add_model(file, model);
   return file;
@@ -55,7 +55,7 @@ std::string refusal(const Safetensors& file, Module& model) {
 }
 
 // PyTorch's model of a case, as it is at its start here.
-std::unique_ptr<TransformerEncoder> encoder_of(const FixtureCase& fixture) {
+std::unique_ptr<TransformerEncoder> make_encoder(const FixtureCase& fixture) {
   Generator generator(6);
   TransformerEncoderLayer::Options options{.dim_feedforward = fixture.option<std::int64_t>("ffn"),
                                            .dropout = 0.0,
@@ -68,8 +68,8 @@ std::unique_ptr<TransformerEncoder> encoder_of(const FixtureCase& fixture) {
 }
 
 const FixtureCase& named(const std::vector<FixtureCase>& cases, const std::string& name) {
-  for (const FixtureCase& each : cases) {
-    if (each.name == name) return each;
+  for (const FixtureCase& candidate : cases) {
+    if (candidate.name == name) return candidate;
   }
   FAIL("no such case");
   return cases.front();
@@ -82,7 +82,7 @@ TEST_CASE("checkpoint: a file that PyTorch's user wrote gives PyTorch's outputs,
   for (const char* name : {"torch_encoder_f64", "torch_encoder_f32"}) {
     const FixtureCase& fixture = named(cases, name);
     CAPTURE(fixture.name);
-    const auto model = encoder_of(fixture);
+    const auto model = make_encoder(fixture);
     const auto warnings = load_model(fixture_path(fixture.option<std::string>("file")), *model);
     REQUIRE(warnings.size() == 1);
     CHECK(warnings[0].find("does not say of which architecture it is. Taken on trust: ") !=
@@ -92,7 +92,7 @@ TEST_CASE("checkpoint: a file that PyTorch's user wrote gives PyTorch's outputs,
       CAPTURE(part);
       CHECK(warnings[0].find(part) != std::string::npos);
     }
-    CHECK(relative_error(output_of(*model, tensor_of(fixture.input("x"))),
+    CHECK(relative_error(evaluate(*model, tensor_of(fixture.input("x"))),
                          tensor_of(fixture.output("y"))) <= 1e-12);
   }
 }
@@ -109,7 +109,7 @@ TEST_CASE("checkpoint: PyTorch computes the same with the weights of a file writ
   std::ifstream file(fixture_path("normlab_encoder.safetensors"), std::ios::binary);
   std::stringstream bytes;
   bytes << file.rdbuf();
-  const bool unchanged = bytes.str() == to_safetensors(file_of(model));
+  const bool unchanged = bytes.str() == to_safetensors(make_file(model));
   if (!unchanged) {
     const std::string fresh =
         std::filesystem::temp_directory_path() / "normlab_encoder.safetensors";
@@ -119,7 +119,7 @@ TEST_CASE("checkpoint: PyTorch computes the same with the weights of a file writ
   CHECK(unchanged);
   const auto cases = load_fixture_cases("checkpoints.json", "encoder");
   const FixtureCase& fixture = named(cases, "normlab_encoder");
-  CHECK(relative_error(output_of(model, tensor_of(fixture.input("x"))),
+  CHECK(relative_error(evaluate(model, tensor_of(fixture.input("x"))),
                        tensor_of(fixture.output("y"))) <= 1e-12);
 }
 
@@ -130,22 +130,23 @@ TEST_CASE(
     CAPTURE(norm);
     VisionTransformer::Options options = tiny();
     options.norm = norm;
-    const auto model = model_of(options), other = model_of(options, 2);
+    const auto model = make_model(options), other = make_model(options, 2);
     const Tensor x = random({5, 4, 4});
-    output_of(*model, x);  // moves the statistics
+    evaluate(*model, x);  // moves the statistics
     model->eval();
     other->eval();
-    CHECK(max_abs_difference(output_of(*other, x), output_of(*model, x)) > 0.0);
-    CHECK(read_model(parse_safetensors(to_safetensors(file_of(*model)), "m"), *other, "m").empty());
-    CHECK(max_abs_difference(output_of(*other, x), output_of(*model, x)) == 0.0);
+    CHECK(max_abs_difference(evaluate(*other, x), evaluate(*model, x)) > 0.0);
+    CHECK(
+        read_model(parse_safetensors(to_safetensors(make_file(*model)), "m"), *other, "m").empty());
+    CHECK(max_abs_difference(evaluate(*other, x), evaluate(*model, x)) == 0.0);
   }
 }
 
 TEST_CASE(
     "checkpoint: another architecture of the same names and shapes is refused by the field's "
     "name") {
-  const auto model = model_of(tiny());
-  const Safetensors file = file_of(*model);
+  const auto model = make_model(tiny());
+  const Safetensors file = make_file(*model);
   struct Change {
     std::function<void(VisionTransformer::Options&)> make;
     std::string message;
@@ -170,7 +171,7 @@ TEST_CASE(
     CAPTURE(change.message);
     Options options = tiny();
     change.make(options);
-    const auto other = model_of(options, 2);
+    const auto other = make_model(options, 2);
     const Tensor before = other->head.weight.value;
     const std::string message = refusal(file, *other);
     CAPTURE(message);
@@ -190,24 +191,24 @@ TEST_CASE(
                     .nhead = 2,
                     .dim_feedforward = 5,
                     .cosine_attention = true};
-  CHECK(refusal(file, *model_of(cosine))
+  CHECK(refusal(file, *make_model(cosine))
             .find("encoder.layers.0.self_attn.attention is \"dot-product\" in the file and "
                   "\"cosine\"") != std::string::npos);
   Options qk = tiny();
   qk.qk_norm = "layernorm";
-  CHECK(refusal(file, *model_of(qk))
+  CHECK(refusal(file, *make_model(qk))
             .find("encoder.layers.0.self_attn.qk_norm is false in the file and true") !=
         std::string::npos);
 }
 
 TEST_CASE(
     "checkpoint: tensors that are missing, extra, of another shape or not finite are refused") {
-  const auto model = model_of(tiny());
-  const Safetensors good = file_of(*model);
+  const auto model = make_model(tiny());
+  const Safetensors good = make_file(*model);
   const auto with = [&](const std::string& name, const Tensor& tensor) {
     Safetensors file = good;
-    for (auto& [each, value] : file.tensors) {
-      if (each == name) value = tensor;
+    for (auto& [candidate, value] : file.tensors) {
+      if (candidate == name) value = tensor;
     }
     return file;
   };
@@ -247,8 +248,8 @@ TEST_CASE(
 }
 
 TEST_CASE("checkpoint: norm weights that were stored as weight - 1 are noticed") {
-  const auto model = model_of(tiny());
-  Safetensors file = file_of(*model);
+  const auto model = make_model(tiny());
+  Safetensors file = make_file(*model);
   file.metadata.clear();
   CHECK(read_model(file, *model, "m").size() == 1);
   for (auto& [name, tensor] : file.tensors) {
@@ -269,7 +270,7 @@ TEST_CASE("checkpoint: a tied matrix may be in the file under both names if the 
                                 .dim_feedforward = 3,
                                 .tied = TranslationTransformer::TiedEmbeddings::output},
                                generator);
-  const Safetensors good = file_of(model);
+  const Safetensors good = make_file(model);
   const Tensor matrix = model.target_embedding.weight.value;
 
   Safetensors both = good;
@@ -313,11 +314,10 @@ TEST_CASE("checkpoint: a file of a layer's earlier revision is refused") {
       if (revision > 1) register_revision(revision);
     }
   } first(1), second(2), third(3);
-  CHECK(refusal(file_of(first), first) == "it was read");
-  CHECK(refusal(file_of(second), second) == "it was read");
-  CHECK(
-      refusal(file_of(first), second).find("revision is nothing in the file and 2 in the model") !=
-      std::string::npos);
-  CHECK(refusal(file_of(second), third).find("revision is 2 in the file and 3 in the model") !=
+  CHECK(refusal(make_file(first), first) == "it was read");
+  CHECK(refusal(make_file(second), second) == "it was read");
+  CHECK(refusal(make_file(first), second)
+            .find("revision is nothing in the file and 2 in the model") != std::string::npos);
+  CHECK(refusal(make_file(second), third).find("revision is 2 in the file and 3 in the model") !=
         std::string::npos);
 }

@@ -22,7 +22,7 @@ std::string raw(const void* from, std::size_t size) {
 }
 
 // A file of this header, whose size is written as it is, and of so many bytes of data.
-std::string file_of(const std::string& header, std::size_t data_bytes) {
+std::string make_file(const std::string& header, std::size_t data_bytes) {
   const std::uint64_t size = header.size();
   return raw(&size, sizeof size) + header + std::string(data_bytes, '\0');
 }
@@ -95,28 +95,30 @@ TEST_CASE("safetensors: F32 and I64 are read as doubles, in any order of names")
   const std::int64_t count = std::int64_t{1} << 53;
   const std::string header =
       "{\"n\":" + entry("I64", "[]", "[8,16]") + ",\"f\":" + entry("F32", "[2]", "[0,8]") + "}";
-  const auto read = parse_safetensors(file_of(header, 0) + raw(f, 8) + raw(&count, 8), "a").tensors;
+  const auto read =
+      parse_safetensors(make_file(header, 0) + raw(f, 8) + raw(&count, 8), "a").tensors;
   REQUIRE(read.size() == 2);
   CHECK(read[0].first == "f");
   CHECK(read[0].second.at({0}) == static_cast<double>(0.1F));
   CHECK(read[1].second.item() == 0x1p53);
-  CHECK(parse_safetensors(file_of(header, 0) + raw(f, 8) + raw(&count, 8), "a").single_precision ==
-        std::set<std::string>{"f"});
+  CHECK(
+      parse_safetensors(make_file(header, 0) + raw(f, 8) + raw(&count, 8), "a").single_precision ==
+      std::set<std::string>{"f"});
   for (const std::int64_t too_large : {count + 1, count + 2, -count - 1}) {
-    check_damaged(file_of(header, 8) + raw(&too_large, 8), "\"n\" holds an integer beyond 2^53");
+    check_damaged(make_file(header, 8) + raw(&too_large, 8), "\"n\" holds an integer beyond 2^53");
   }
 }
 
 TEST_CASE("safetensors: white space around the header's object is read, as by the reference") {
   for (const char* space : {" ", "\t", "\n", "\r\n  \t"}) {
     const std::string header = space + ("{\"a\":" + entry("F64", "[1]", "[0,8]") + "}") + space;
-    CHECK(parse_safetensors(file_of(header, 8), "a").tensors.size() == 1);
+    CHECK(parse_safetensors(make_file(header, 8), "a").tensors.size() == 1);
   }
 }
 
 TEST_CASE("safetensors: every kind of damage has its own message") {
   const std::string good = entry("F64", "[2]", "[0,16]");
-  const auto with = [&](const std::string& a) { return file_of("{\"a\":" + a + "}", 16); };
+  const auto with = [&](const std::string& a) { return make_file("{\"a\":" + a + "}", 16); };
   CHECK(parse_safetensors(with(good), "a").tensors.size() == 1);
   // Sizes
   check_damaged("", "is shorter than the 8 bytes");
@@ -128,17 +130,18 @@ TEST_CASE("safetensors: every kind of damage has its own message") {
   check_damaged(raw(&huge, 8) + "{}", "would have 100000001 bytes, at most 100000000 are read");
   check_damaged(raw(&all, 8) + "{}", "would have 18446744073709551615 bytes");
   // JSON
-  check_damaged(file_of("", 0), "does not start with {");
-  check_damaged(file_of(" ", 0), "does not start with {");
-  check_damaged(file_of("\f{}", 0), "does not start with {");
-  check_damaged(file_of("[]", 0), "does not start with {");
-  check_damaged(file_of("{\"a\":", 0), "is not JSON from byte");
-  check_damaged(file_of("{} {}", 0), "is not JSON from byte 4");
-  check_damaged(file_of(std::string("{}\0", 3), 0), "its header holds a zero byte");
-  check_damaged(file_of("{\"\xff\":1}", 0), "is not JSON");
-  check_damaged(file_of("{\"a\":1e999}", 0), "a number that is too large");
-  check_damaged(file_of("{\"a\":" + std::string(100000, '[') + "}", 0), "nested too deeply");
-  check_damaged(file_of("{\"a\":" + good + ",\"a\":" + good + "}", 16), "has the name \"a\" twice");
+  check_damaged(make_file("", 0), "does not start with {");
+  check_damaged(make_file(" ", 0), "does not start with {");
+  check_damaged(make_file("\f{}", 0), "does not start with {");
+  check_damaged(make_file("[]", 0), "does not start with {");
+  check_damaged(make_file("{\"a\":", 0), "is not JSON from byte");
+  check_damaged(make_file("{} {}", 0), "is not JSON from byte 4");
+  check_damaged(make_file(std::string("{}\0", 3), 0), "its header holds a zero byte");
+  check_damaged(make_file("{\"\xff\":1}", 0), "is not JSON");
+  check_damaged(make_file("{\"a\":1e999}", 0), "a number that is too large");
+  check_damaged(make_file("{\"a\":" + std::string(100000, '[') + "}", 0), "nested too deeply");
+  check_damaged(make_file("{\"a\":" + good + ",\"a\":" + good + "}", 16),
+                "has the name \"a\" twice");
   check_damaged(with(R"({"dtype":"F64","shape":[2],"shape":[2],"data_offsets":[0,16]})"),
                 "has the name \"shape\" twice");
   // Entries
@@ -169,8 +172,8 @@ TEST_CASE("safetensors: every kind of damage has its own message") {
                 "too large for 64 bits");
   // Holes and overlaps
   const auto two = [&](const std::string& a, const std::string& b) {
-    return file_of("{\"a\":" + entry("F64", "[1]", a) + ",\"b\":" + entry("F64", "[1]", b) + "}",
-                   24);
+    return make_file("{\"a\":" + entry("F64", "[1]", a) + ",\"b\":" + entry("F64", "[1]", b) + "}",
+                     24);
   };
   check_damaged(two("[0,8]", "[16,24]"), "a hole of 8 bytes before \"b\"");
   check_damaged(two("[8,16]", "[16,24]"), "a hole of 8 bytes before \"a\"");
@@ -178,13 +181,15 @@ TEST_CASE("safetensors: every kind of damage has its own message") {
   check_damaged(two("[0,8]", "[0,8]"), "\"b\" overlaps the tensor before it");
   check_damaged(two("[0,8]", "[8,16]"), "8 bytes at its end belong to no tensor");
   // Metadata
-  check_damaged(file_of(R"({"__metadata__":[]})", 0), "\"__metadata__\" is not an object");
-  check_damaged(file_of(R"({"__metadata__":{"a":1}})", 0), "\"a\" of \"__metadata__\" is not text");
-  check_damaged(file_of(R"({"__metadata__":{"a":"1","a":"1"}})", 0), "has the name \"a\" twice");
-  check_damaged(file_of(R"({"__metadata__":{},"__metadata__":{}})", 0), "\"__metadata__\" twice");
+  check_damaged(make_file(R"({"__metadata__":[]})", 0), "\"__metadata__\" is not an object");
+  check_damaged(make_file(R"({"__metadata__":{"a":1}})", 0),
+                "\"a\" of \"__metadata__\" is not text");
+  check_damaged(make_file(R"({"__metadata__":{"a":"1","a":"1"}})", 0), "has the name \"a\" twice");
+  check_damaged(make_file(R"({"__metadata__":{},"__metadata__":{}})", 0), "\"__metadata__\" twice");
   // Names from the file cannot write to a terminal, or fill it.
-  check_damaged(file_of(R"({"\u001b[2J":1})", 0), R"("\u001b[2J" is not an object)");
-  check_damaged(file_of("{\"" + std::string(1000, 'n') + "\":1}", 0), "nnn...\" is not an object");
+  check_damaged(make_file(R"({"\u001b[2J":1})", 0), R"("\u001b[2J" is not an object)");
+  check_damaged(make_file("{\"" + std::string(1000, 'n') + "\":1}", 0),
+                "nnn...\" is not an object");
 }
 
 TEST_CASE("safetensors: a file of ten thousand damaged ones is read whole or refused, never more") {

@@ -18,12 +18,12 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-// Properties of the failed findings, each once.
+// Properties of the failed results, each once.
 Names failed(const NormEntry& entry) {
   Names names;
-  for (const Finding& finding : check_norm(entry)) {
-    if (!finding.passed && std::ranges::count(names, finding.property) == 0) {
-      names.push_back(finding.property);
+  for (const CheckResult& result : check_norm(entry)) {
+    if (!result.passed && std::ranges::count(names, result.property) == 0) {
+      names.push_back(result.property);
     }
   }
   return names;
@@ -46,38 +46,38 @@ TEST_CASE("conformance: a wrong backward is rejected, of the input and of a para
                   [dy](const Tensor& g) { dy += map(g, [](double v) { return 1.1 * v; }); });
   };
   const auto of_input = [&wrong](FunctionLayer& layer, const Var& x) {
-    return rms_norm_of(layer, wrong(x));
+    return apply_rms_norm(layer, wrong(x));
   };
-  CHECK(all_failed(entry_of(of_input, of_rms_norm())) == "gradient of x");
+  CHECK(all_failed(make_entry(of_input, rms_norm_properties())) == "gradient of x");
   const auto of_weight = [&wrong](FunctionLayer& layer, const Var& x) {
     return rms_norm(x, {x.value().width()}, wrong(layer.watch(x, "weight")), 1e-5);
   };
-  CHECK(all_failed(entry_of(of_weight, of_rms_norm())) == "gradient of weight");
+  CHECK(all_failed(make_entry(of_weight, rms_norm_properties())) == "gradient of weight");
 }
 
 TEST_CASE("conformance: a gradient where the function is constant is rejected") {
   // The sign of the only feature: differences cannot see that its gradient must be zero.
   const auto straight_through = [](FunctionLayer& layer, const Var& x) {
-    if (x.value().width() > 1) return rms_norm_of(layer, x);
+    if (x.value().width() > 1) return apply_rms_norm(layer, x);
     const Adjoint dx(x);
     const Tensor sign = map(x.value(), [](double v) { return std::copysign(1.0, v); });
     return layer.watch(x, "weight") *
            record("wrong", sign, {x}, [dx](const Tensor& dy) { dx += dy; });
   };
-  const Names names = failed(entry_of(straight_through, of_rms_norm()));
+  const Names names = failed(make_entry(straight_through, rms_norm_properties()));
   CHECK(std::ranges::count(names, "gradient of x") == 1);
 }
 
 TEST_CASE("conformance: a declared invariance that does not hold is rejected") {
   const auto with = [](bool NormProperties::*property) {
-    NormProperties properties = of_rms_norm();
+    NormProperties properties = rms_norm_properties();
     properties.*property = true;
     return properties;
   };
-  CHECK(all_failed(entry_of(rms_norm_of, with(&NormProperties::shift_invariant))) ==
+  CHECK(all_failed(make_entry(apply_rms_norm, with(&NormProperties::shift_invariant))) ==
         "shift; value; gradient of x");
   const Names independent =
-      failed(entry_of(rms_norm_of, with(&NormProperties::feature_independent)));
+      failed(make_entry(apply_rms_norm, with(&NormProperties::feature_independent)));
   CHECK(std::ranges::count(independent, "feature independence") == 1);
   CHECK(std::ranges::count(independent, "NaN stays where it may be") == 1);
 
@@ -115,20 +115,20 @@ TEST_CASE("conformance: an invariance that holds and is not declared is rejected
 
 TEST_CASE("conformance: a NaN that leaks into other tokens, or is hidden, is rejected") {
   const auto leaks = [](FunctionLayer& layer, const Var& x) {
-    return rms_norm_of(layer, x) + 0.0 * sum(x);
+    return apply_rms_norm(layer, x) + 0.0 * sum(x);
   };
-  const Names names = failed(entry_of(leaks, of_rms_norm()));
+  const Names names = failed(make_entry(leaks, rms_norm_properties()));
   CHECK(std::ranges::count(names, "NaN stays where it may be") == 1);
   const auto hides = [](FunctionLayer& layer, const Var& x) {
     const Adjoint dx(x);
     const Tensor clean = map(x.value(), [](double v) { return std::isnan(v) ? 0.0 : v; });
-    return rms_norm_of(layer, record("wrong", clean, {x}, [dx](const Tensor& dy) { dx += dy; }));
+    return apply_rms_norm(layer, record("wrong", clean, {x}, [dx](const Tensor& dy) { dx += dy; }));
   };
-  CHECK(all_failed(entry_of(hides, of_rms_norm())) == "NaN is not hidden");
+  CHECK(all_failed(make_entry(hides, rms_norm_properties())) == "NaN is not hidden");
 }
 
 TEST_CASE("conformance: a parameter without a gradient is rejected") {
-  const NormEntry idle = entry_of(rms_norm_of, of_rms_norm(), {"weight", "forgotten"});
+  const NormEntry idle = make_entry(apply_rms_norm, rms_norm_properties(), {"weight", "forgotten"});
   const Names names = failed(idle);
   CHECK(std::ranges::count(names, "a gradient reaches forgotten") == 1);
   CHECK(std::ranges::count(names, "a gradient reaches weight") == 0);
@@ -138,7 +138,7 @@ TEST_CASE("conformance: squares that overflow and variances that cancel are reje
   const auto overflows = [](FunctionLayer& layer, const Var& x) {
     return x / sqrt(mean(square(x), {-1}, true) + 1e-5) * layer.watch(x, "weight");
   };
-  const Names names = failed(entry_of(overflows, of_rms_norm()));
+  const Names names = failed(make_entry(overflows, rms_norm_properties()));
   CHECK(std::ranges::count(names, "value") == 1);
   const auto cancels = [](FunctionLayer& layer, const Var& x) {
     const Var m = mean(x, {-1}, true);
@@ -146,9 +146,9 @@ TEST_CASE("conformance: squares that overflow and variances that cancel are reje
     return (x - m) / sqrt(variance + 1e-5) * layer.watch(x, "weight");
   };
   std::string at_offset;
-  for (const Finding& finding :
-       check_norm(entry_of(cancels, nn::norms().at("layernorm").properties))) {
-    if (!finding.passed && finding.input == "tokens plus 1e8") at_offset += finding.property + ";";
+  for (const CheckResult& result :
+       check_norm(make_entry(cancels, nn::norms().at("layernorm").properties))) {
+    if (!result.passed && result.input == "tokens plus 1e8") at_offset += result.property + ";";
   }
   CHECK(at_offset.find("value;") != std::string::npos);
 }
@@ -157,7 +157,7 @@ TEST_CASE("conformance: a division by zero is rejected, with the row that shows 
   const auto divides = [](FunctionLayer& layer, const Var& x) {
     return x / sqrt(mean(square(x), {-1}, true)) * layer.watch(x, "weight");
   };
-  const std::string lines = failures(check_norm(entry_of(divides, of_rms_norm())));
+  const std::string lines = failures(check_norm(make_entry(divides, rms_norm_properties())));
   CHECK(lines.find("FAILED finite | all zero | not finite: output") != std::string::npos);
   CHECK(lines.find("FAILED finite | one token zero") != std::string::npos);
   CHECK(lines.find("FAILED finite | all 5") == std::string::npos);
@@ -165,32 +165,32 @@ TEST_CASE("conformance: a division by zero is rejected, with the row that shows 
 
 TEST_CASE("conformance: a layer that remembers, or has an undeclared mode, is rejected") {
   const auto remembers = [](FunctionLayer& layer, const Var& x) {
-    return rms_norm_of(layer, x) * (1.0 + 1e-3 * layer.calls++);
+    return apply_rms_norm(layer, x) * (1.0 + 1e-3 * layer.calls++);
   };
-  const Names names = failed(entry_of(remembers, of_rms_norm()));
+  const Names names = failed(make_entry(remembers, rms_norm_properties()));
   CHECK(std::ranges::count(names, "second forward in train mode") == 1);
   CHECK(std::ranges::count(names, "second forward in evaluation mode") == 1);
 
   const auto modes = [](FunctionLayer& layer, const Var& x) {
-    return layer.training() ? rms_norm_of(layer, x) : 2.0 * rms_norm_of(layer, x);
+    return layer.training() ? apply_rms_norm(layer, x) : 2.0 * apply_rms_norm(layer, x);
   };
-  CHECK(all_failed(entry_of(modes, of_rms_norm())) == "train against evaluation");
-  NormProperties statistics = of_rms_norm();
+  CHECK(all_failed(make_entry(modes, rms_norm_properties())) == "train against evaluation");
+  NormProperties statistics = rms_norm_properties();
   statistics.running_statistics = true;
-  CHECK(all_failed(entry_of(modes, statistics)) == "running statistics");
-  CHECK(all_failed(entry_of(rms_norm_of, statistics)) ==
+  CHECK(all_failed(make_entry(modes, statistics)) == "running statistics");
+  CHECK(all_failed(make_entry(apply_rms_norm, statistics)) ==
         "train against evaluation; running statistics");
   NormEntry batchnorm = nn::norms().at("batchnorm");
   batchnorm.properties.running_statistics = false;
   CHECK(all_failed(batchnorm) == "train against evaluation");
 }
 
-TEST_CASE("conformance: fused and composed layers that differ are rejected") {
+TEST_CASE("conformance: a layer that differs from its reference implementation is rejected") {
   NormEntry other = nn::norms().at("rmsnorm");
-  other.composed = nn::norms().at("layernorm").composed;
+  other.reference = nn::norms().at("layernorm").reference;
   const Names names = failed(other);
   for (const char* property :
-       {"composed: value", "composed: gradient of x", "composed: parameter names"}) {
+       {"reference: value", "reference: gradient of x", "reference: parameter names"}) {
     CAPTURE(property);
     CHECK(std::ranges::count(names, property) == 1);
   }
@@ -199,25 +199,25 @@ TEST_CASE("conformance: fused and composed layers that differ are rejected") {
 
 TEST_CASE("conformance: wrong shapes, names and makers are rejected, what throws is reported") {
   const auto flattens = [](FunctionLayer& layer, const Var& x) {
-    return reshape(rms_norm_of(layer, x), {-1, x.value().width()});
+    return reshape(apply_rms_norm(layer, x), {-1, x.value().width()});
   };
-  const Names names = failed(entry_of(flattens, of_rms_norm()));
+  const Names names = failed(make_entry(flattens, rms_norm_properties()));
   CHECK(std::ranges::count(names, "shape") == 1);
   CHECK(std::ranges::count(names, "empty batch") == 1);
 
-  CHECK(failed(entry_of(rms_norm_of, of_rms_norm(), {"weight", "weight"})).front() ==
+  CHECK(failed(make_entry(apply_rms_norm, rms_norm_properties(), {"weight", "weight"})).front() ==
         "parameter names");
 
-  NormEntry nothing = entry_of(rms_norm_of, of_rms_norm());
+  NormEntry nothing = make_entry(apply_rms_norm, rms_norm_properties());
   nothing.make = [](std::int64_t, std::optional<double>) { return nullptr; };
   const std::string lines = failures(check_norm(nothing));
   CHECK(lines.find("FAILED shape | (2, 3, 1) | threw: [check_norm] make: must return a layer") ==
         0);
 
   const auto refuses_empty = [](FunctionLayer& layer, const Var& x) {
-    return rms_norm_of(layer, x + 0.0 * mean(x, {}, false));
+    return apply_rms_norm(layer, x + 0.0 * mean(x, {}, false));
   };
-  const std::string empty = failures(check_norm(entry_of(refuses_empty, of_rms_norm())));
+  const std::string empty = failures(check_norm(make_entry(refuses_empty, rms_norm_properties())));
   CHECK(empty.find("FAILED empty batch | (0, 5, 8) | threw: [mean] x: must have elements") !=
         std::string::npos);
 }

@@ -11,14 +11,14 @@ using namespace normlab;
 TEST_CASE("conformance: every registered norm is what its entry says") {
   for (const NormEntry& entry : nn::norms()) {
     CAPTURE(entry.name);
-    const std::vector<Finding> findings = check_norm(entry);
-    CHECK(findings.size() > 40);
-    CHECK(failures(findings) == "");
+    const std::vector<CheckResult> results = check_norm(entry);
+    CHECK(results.size() > 40);
+    CHECK(failures(results) == "");
   }
 }
 
-TEST_CASE("conformance: every part has findings for a norm that has everything") {
-  const std::vector<Finding> findings = check_norm(nn::norms().at("layernorm"));
+TEST_CASE("conformance: every part has results for a norm that has everything") {
+  const std::vector<CheckResult> results = check_norm(nn::norms().at("layernorm"));
   for (const char* property : {"shape",
                                "empty batch",
                                "parameter names",
@@ -41,24 +41,24 @@ TEST_CASE("conformance: every part has findings for a norm that has everything")
                                "second forward in train mode",
                                "second forward in evaluation mode",
                                "train against evaluation",
-                               "composed: value",
-                               "composed: gradient of x",
-                               "composed: gradient of bias",
-                               "composed: parameter names"}) {
+                               "reference: value",
+                               "reference: gradient of x",
+                               "reference: gradient of bias",
+                               "reference: parameter names"}) {
     CAPTURE(property);
-    CHECK(std::ranges::count(findings, property, &Finding::property) > 0);
+    CHECK(std::ranges::count(results, property, &CheckResult::property) > 0);
   }
 }
 
 TEST_CASE("conformance: a right layer that knows only its own eps passes") {
-  CHECK(failures(check_norm(entry_of(rms_norm_of, of_rms_norm()))) == "");
+  CHECK(failures(check_norm(make_entry(apply_rms_norm, rms_norm_properties()))) == "");
 }
 
 TEST_CASE("conformance: a failure names property and input in one line") {
-  const Finding finding{"gradient of weight", "(2, 4, 7), eps 0.1", false, "relative error 0.5"};
-  CHECK(finding.line() == "FAILED gradient of weight | (2, 4, 7), eps 0.1 | relative error 0.5");
-  CHECK(failures({finding, finding}) == finding.line() + "\n" + finding.line() + "\n");
-  const Finding passed{"shape", "(2, 3, 1)", true, "output (2, 3, 1)"};
+  const CheckResult result{"gradient of weight", "(2, 4, 7), eps 0.1", false, "relative error 0.5"};
+  CHECK(result.line() == "FAILED gradient of weight | (2, 4, 7), eps 0.1 | relative error 0.5");
+  CHECK(failures({result, result}) == result.line() + "\n" + result.line() + "\n");
+  const CheckResult passed{"shape", "(2, 3, 1)", true, "output (2, 3, 1)"};
   CHECK(failures({passed}) == "");
   CHECK(passed.line().starts_with("ok"));
 }

@@ -32,13 +32,13 @@ class StartsAtZero : public Layer {
 };
 
 NormEntry tested_entry(const FunctionLayer::Forward& forward) {
-  return entry_of(forward, of_rms_norm());
+  return make_entry(forward, rms_norm_properties());
 }
 
 }  // namespace
 
 TEST_CASE("gradient_error: a right norm whose factor starts at zero is called right") {
-  NormEntry entry = tested_entry(rms_norm_of);
+  NormEntry entry = tested_entry(apply_rms_norm);
   entry.make = [](std::int64_t width, std::optional<double>) {
     return std::make_unique<StartsAtZero>(width);
   };

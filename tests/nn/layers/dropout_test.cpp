@@ -14,7 +14,7 @@ using namespace normlab;
 TEST_CASE("Dropout: in train mode a value is 0 or 1 / (1 - p) times itself, the mean preserved") {
   Generator generator(1);
   Dropout dropout(0.1, generator);
-  const Tensor y = output_of(dropout, Tensor::ones({100000}));
+  const Tensor y = evaluate(dropout, Tensor::ones({100000}));
   const auto is_right = [](double value) {
     return value == 0.0 || std::abs(value - 1.1111111111111112) <= 1e-15;
   };
@@ -28,9 +28,9 @@ TEST_CASE("Dropout: evaluation is the identity, and train mode can be taken up a
   Dropout dropout(0.5, generator);
   const Tensor x = random({40, 5});
   dropout.eval();
-  CHECK(max_abs_difference(output_of(dropout, x), x) == 0.0);
+  CHECK(max_abs_difference(evaluate(dropout, x), x) == 0.0);
   dropout.train();
-  CHECK(max_abs_difference(output_of(dropout, x), x) > 0.0);
+  CHECK(max_abs_difference(evaluate(dropout, x), x) > 0.0);
 }
 
 TEST_CASE("Dropout: the gradient goes where the value went") {
@@ -45,7 +45,7 @@ TEST_CASE("Dropout: p = 0 is the identity and draws nothing, p = 1 gives zeros")
   Generator generator(1), untouched(1);
   Dropout none(0.0, generator);
   const Tensor x = random({40, 5});
-  CHECK(max_abs_difference(output_of(none, x), x) == 0.0);
+  CHECK(max_abs_difference(evaluate(none, x), x) == 0.0);
   CHECK(generator.next64() == untouched.next64());
   Dropout all(1.0, generator);
   const Evaluation zeros =
@@ -58,18 +58,18 @@ TEST_CASE("Dropout: masks come from a stream of its own, reproducible by the see
   Generator generator(7), same(7);
   Dropout first(0.5, generator), twin(0.5, same), second(0.5, generator);
   const Tensor x = Tensor::ones({100});
-  const Tensor y = output_of(first, x);
+  const Tensor y = evaluate(first, x);
   generator.next64();  // what the outer generator does later does not matter
-  CHECK(max_abs_difference(output_of(twin, x), y) == 0.0);
-  CHECK(max_abs_difference(output_of(second, x), y) > 0.0);
-  const Tensor later = output_of(first, x);
+  CHECK(max_abs_difference(evaluate(twin, x), y) == 0.0);
+  CHECK(max_abs_difference(evaluate(second, x), y) > 0.0);
+  const Tensor later = evaluate(first, x);
   CHECK(max_abs_difference(later, y) > 0.0);
-  CHECK(max_abs_difference(output_of(twin, x), later) == 0.0);
+  CHECK(max_abs_difference(evaluate(twin, x), later) == 0.0);
 
   first.generator().manual_seed(3);
-  const Tensor restarted = output_of(first, x);
+  const Tensor restarted = evaluate(first, x);
   first.generator().manual_seed(3);
-  CHECK(max_abs_difference(output_of(first, x), restarted) == 0.0);
+  CHECK(max_abs_difference(evaluate(first, x), restarted) == 0.0);
 }
 
 TEST_CASE("Dropout: construction takes one draw of the given generator") {

@@ -48,7 +48,7 @@ TEST_CASE("Embedding: indices as numbers and as a tensor read the same rows") {
   const Tensor by_list = embedding.forward(tape, rows).value();
   CHECK(by_list.shape().str() == "(3, 3)");
   CHECK(by_list.at({0, 2}) == embedding.weight.value.at({4, 2}));
-  const Tensor by_tensor = output_of(embedding, Tensor({3, 1}, {4, 0, 4}));
+  const Tensor by_tensor = evaluate(embedding, Tensor({3, 1}, {4, 0, 4}));
   CHECK(by_tensor.shape().str() == "(3, 1, 3)");
   CHECK(max_abs_difference(by_tensor.reshaped({3, 3}), by_list) == 0.0);
 }
@@ -68,13 +68,13 @@ TEST_CASE("Embedding: indices that name no row are refused") {
   Embedding embedding(5, 3, generator);
   for (const double index : {-1.0, 5.0, 1e15}) {
     CAPTURE(index);
-    check_refused([&] { output_of(embedding, Tensor({1}, {index})); }, "[index_select] indices");
+    check_refused([&] { evaluate(embedding, Tensor({1}, {index})); }, "[index_select] indices");
   }
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   for (const double index :
        {0.5, std::numeric_limits<double>::quiet_NaN(), kInfinity, -kInfinity, 1e300}) {
     CAPTURE(index);
-    check_refused([&] { output_of(embedding, Tensor({1}, {index})); },
+    check_refused([&] { evaluate(embedding, Tensor({1}, {index})); },
                   "[Embedding] indices: must be whole numbers");
   }
   check_refused([&] { Embedding(0, 3, generator); }, "[Embedding] sizes: must be positive");

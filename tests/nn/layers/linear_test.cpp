@@ -76,7 +76,7 @@ TEST_CASE("Linear: wrong sizes are refused") {
   Linear linear(5, 3, generator);
   check_refused(
       [&] {
-        output_of(linear, random({2, 4}));
+        evaluate(linear, random({2, 4}));
       },
       "[linear] x: must have a last axis of 5, got (2, 4)");
 }

@@ -44,7 +44,7 @@ TEST_CASE("MultiheadAttention: one mask means the same by every way to give it")
     CHECK(relative_error(attended(*attention, x, masks), causal) <= 1e-14);
     CHECK(relative_error(through_cross(masks), causal) <= 1e-14);
   }
-  CHECK(relative_error(output_of(*attention, x), causal) > 0.01);
+  CHECK(relative_error(evaluate(*attention, x), causal) > 0.01);
   // The last key is forbidden: as padding, as a matrix.
   const AttentionMasks padding{.key_padding_mask = Tensor({2, 3}, {0, 0, 1, 0, 0, 1})};
   const AttentionMasks matrix{

@@ -36,7 +36,7 @@ std::unique_ptr<MultiheadAttention> attention_with(const Options& options) {
 
 Options with_norm(const char* name) { return {.qk_norm = nn::norms().at(name).factory()}; }
 
-Tensor weights_of(MultiheadAttention& attention, const Tensor& x) {
+Tensor attention_weights(MultiheadAttention& attention, const Tensor& x) {
   Tape tape;
   return attention.attend(tape.constant(x)).weights;
 }
@@ -48,7 +48,7 @@ void scale_queries_and_keys(MultiheadAttention& attention, double factor) {
 }
 
 // Queries (part 0), keys (1) or values (2) of each head, (N, H, T, E).
-Var heads_of(MultiheadAttention& attention, const Var& x, std::int64_t part) {
+Var split_heads(MultiheadAttention& attention, const Var& x, std::int64_t part) {
   Tape& tape = x.tape();
   const std::int64_t first = part * kWidth, last = first + kWidth;
   const Var y = linear(x, slice(tape.watch(attention.in_proj_weight), 0, first, last),
@@ -57,7 +57,7 @@ Var heads_of(MultiheadAttention& attention, const Var& x, std::int64_t part) {
 }
 
 Var joined(MultiheadAttention& attention, const Var& scores, const Var& x) {
-  const Var heads = matmul(softmax(scores), heads_of(attention, x, 2));
+  const Var heads = matmul(softmax(scores), split_heads(attention, x, 2));
   return attention.out_proj.forward(reshape(permute(heads, {0, 2, 1, 3}), x.shape().extents()));
 }
 
@@ -68,15 +68,15 @@ Var composed_cosine(MultiheadAttention& attention, const Var& x) {
     return v / sqrt(sum(square(v), {-1}, true) + eps);
   };
   const Var cosines =
-      matmul(to_unit_length(heads_of(attention, x, 0)), to_unit_length(heads_of(attention, x, 1)),
-             Transpose::no, Transpose::yes);
+      matmul(to_unit_length(split_heads(attention, x, 0)),
+             to_unit_length(split_heads(attention, x, 1)), Transpose::no, Transpose::yes);
   const Var inverse_tau = exp(clamp(x.tape().watch(*attention.logit_scale), -1e9, std::log(100.0)));
   return joined(attention, cosines * reshape(inverse_tau, {kHeads, 1, 1}), x);
 }
 
 Var composed_rms(MultiheadAttention& attention, const Var& x) {
   const auto normalized = [&](std::int64_t part, Layer& norm) {
-    const Var v = heads_of(attention, x, part);
+    const Var v = split_heads(attention, x, part);
     const double eps = std::numeric_limits<double>::epsilon();
     return v / sqrt(mean(square(v), {-1}, true) + eps) * x.tape().watch(norm.parameter("weight"));
   };
@@ -163,7 +163,7 @@ TEST_CASE(
       if (name == "query" || name == "key") seen.push_back(value.value());
     });
     const Tensor x = random({2, 3, kWidth});
-    const Tensor weights = weights_of(*attention, x);
+    const Tensor weights = attention_weights(*attention, x);
     REQUIRE(seen.size() == 2);
     Tape tape;
     const auto per_head = [&](const Tensor& t) {
@@ -174,31 +174,32 @@ TEST_CASE(
         matmul(per_head(seen[0]), per_head(seen[1]), Transpose::no, Transpose::yes) * scale;
     CHECK(max_abs_difference(softmax(logits).value(), weights) < 1e-14);
     attention->remove_hook();
-    CHECK(max_abs_difference(weights_of(*attention, x), weights) == 0.0);
+    CHECK(max_abs_difference(attention_weights(*attention, x), weights) == 0.0);
   }
 }
 
-TEST_CASE("QK-norm: a scale of zero gives uniform weights, and has a gradient (B48)") {
+TEST_CASE("QK-norm: a scale of zero gives uniform weights, and has a gradient") {
   const auto attention = attention_with(with_norm("rmsnorm"));
   const Tensor x = random({2, 5, kWidth});
-  CHECK(max_abs_difference(weights_of(*attention, x), Tensor::full({2, kHeads, 5, 5}, 0.2)) > 0.01);
+  CHECK(max_abs_difference(attention_weights(*attention, x), Tensor::full({2, kHeads, 5, 5}, 0.2)) >
+        0.01);
   Parameter& scale = attention->q_norm->parameter("weight");
   scale.value = Tensor::zeros({kHeadWidth});
-  CHECK(max_abs_difference(weights_of(*attention, x), Tensor::full({2, kHeads, 5, 5}, 0.2)) <=
-        1e-16);
+  CHECK(max_abs_difference(attention_weights(*attention, x),
+                           Tensor::full({2, kHeads, 5, 5}, 0.2)) <= 1e-16);
   Tape tape;
   tape.backward(attention->forward(tape.constant(x)), random({2, 5, kWidth}, 2));
   CHECK(norm(scale.grad) > 0.01);
 }
 
-TEST_CASE("QK-norm: every head by itself, its queries and keys with rms 1 (B50)") {
+TEST_CASE("QK-norm: every head by itself, its queries and keys with rms 1") {
   std::vector<Tensor> seen;
   const auto attention = attention_with({.qk_norm = [&seen](std::int64_t width) {
     CHECK(width == kHeadWidth);
     return std::make_unique<Observed>(width, seen);
   }});
-  for (Layer* each : {attention->q_norm, attention->k_norm}) {
-    each->parameter("norm.weight").value = Tensor::ones({kHeadWidth});
+  for (Layer* norm : {attention->q_norm, attention->k_norm}) {
+    norm->parameter("norm.weight").value = Tensor::ones({kHeadWidth});
   }
   // Head 1 is a thousand times head 0, for queries and keys.
   auto rows = attention->in_proj_weight.value.mutable_values();
@@ -209,7 +210,7 @@ TEST_CASE("QK-norm: every head by itself, its queries and keys with rms 1 (B50)"
       for (std::size_t i = 0; i < kWidth; ++i) rows[(part * kWidth + row) * kWidth + i] *= 1e3;
     }
   }
-  weights_of(*attention, random({2, 3, kWidth}));
+  attention_weights(*attention, random({2, 3, kWidth}));
   REQUIRE(seen.size() == 2);
   for (const Tensor& y : seen) {
     REQUIRE(y.numel() == 2 * 3 * kWidth);
@@ -227,9 +228,9 @@ TEST_CASE("QK-norm: logits no longer grow with the query and key weights") {
   const auto spreads = [&](const Options& options) {
     const auto attention = attention_with(options);
     init::zeros(attention->in_proj_bias->value);
-    const double before = logit_spread(weights_of(*attention, x));
+    const double before = logit_spread(attention_weights(*attention, x));
     scale_queries_and_keys(*attention, 4.0);
-    return std::pair{before, logit_spread(weights_of(*attention, x))};
+    return std::pair{before, logit_spread(attention_weights(*attention, x))};
   };
   const auto [plain, plain_scaled] = spreads({});
   CHECK(std::abs(plain_scaled / plain - 16.0) <= 1e-9);
@@ -252,7 +253,7 @@ TEST_CASE("QK-norm: self-attention is attention of three equal inputs, masks as 
   }
 }
 
-TEST_CASE("QK-norm and cosine attention: heads of one or two numbers are refused (B62)") {
+TEST_CASE("QK-norm and cosine attention: heads of one or two numbers are refused") {
   Generator generator(1);
   const std::string message =
       "[MultiheadAttention] embed_dim: must leave at least 3 numbers per head for query-key "
@@ -264,7 +265,7 @@ TEST_CASE("QK-norm and cosine attention: heads of one or two numbers are refused
     check_refused([&] { MultiheadAttention(4, 2, generator, options); },
                   message + "4 with 2 heads");
     MultiheadAttention narrowest(6, 2, generator, options);
-    CHECK(all_finite(output_of(narrowest, random({1, 3, 6}))));
+    CHECK(all_finite(evaluate(narrowest, random({1, 3, 6}))));
   }
 }
 
@@ -287,13 +288,13 @@ TEST_CASE("cosine attention: logits stay within 1 / tau, however large queries a
   const auto attention = attention_with({.cosine = true});
   attention->logit_scale->value = Tensor({kHeads}, {std::log(10.0), std::log(3.0)});
   scale_queries_and_keys(*attention, 1e6);
-  const Tensor weights = weights_of(*attention, random({2, 6, kWidth}));
+  const Tensor weights = attention_weights(*attention, random({2, 6, kWidth}));
   CHECK(logit_spread(weights) <= 20.0);
   CHECK(logit_spread(weights) > 6.0);
   // Without it the weights are one-hot: a spread that double cannot hold.
   const auto plain = attention_with({});
   scale_queries_and_keys(*plain, 1e6);
-  CHECK(logit_spread(weights_of(*plain, random({2, 6, kWidth}))) > 700.0);
+  CHECK(logit_spread(attention_weights(*plain, random({2, 6, kWidth}))) > 700.0);
 }
 
 TEST_CASE("cosine attention: tau is held at 0.01, and passes no gradient beyond") {
@@ -301,7 +302,7 @@ TEST_CASE("cosine attention: tau is held at 0.01, and passes no gradient beyond"
   const Tensor x = random({2, 3, kWidth});
   const auto outputs_at = [&](double inverse_tau) {
     attention->logit_scale->value = Tensor::full({kHeads}, std::log(inverse_tau));
-    return output_of(*attention, x);
+    return evaluate(*attention, x);
   };
   const Tensor at_limit = outputs_at(100.0);
   CHECK(max_abs_difference(outputs_at(50.0), at_limit) > 1e-6);
@@ -316,8 +317,8 @@ TEST_CASE("cosine attention: a query of zeros attends to all keys alike, with fi
   const auto attention = attention_with({.cosine = true});
   init::zeros(attention->in_proj_bias->value);
   const Tensor x = map(random({1, 3, kWidth}), [](double) { return 0.0; });
-  CHECK(max_abs_difference(weights_of(*attention, x), Tensor::full({1, kHeads, 3, 3}, 1.0 / 3.0)) <=
-        1e-16);
+  CHECK(max_abs_difference(attention_weights(*attention, x),
+                           Tensor::full({1, kHeads, 3, 3}, 1.0 / 3.0)) <= 1e-16);
   Tape tape;
   const Var in = tape.variable(x);
   tape.backward(attention->forward(in), random({1, 3, kWidth}, 2));

@@ -15,7 +15,7 @@ TEST_CASE("MultiheadAttention: values and gradients are PyTorch's") {
     if (fixture.option<bool>("weights_seeded"))
       continue;  // in multihead_attention_composed_test.cpp
     const auto attention = made_for(fixture);
-    const AttentionMasks masks = masks_of(fixture, "attn_mask", "key_padding_mask");
+    const AttentionMasks masks = make_masks(fixture, "attn_mask", "key_padding_mask");
     check_module_fixture(*attention, fixture, [&](const Vars& in) {
       return fixture.option<bool>("self_attention")
                  ? attention->attend(in[0], masks).output
@@ -32,7 +32,7 @@ TEST_CASE("MultiheadAttention: attention weights are PyTorch's, per head and ave
     CAPTURE(fixture.name);
     const auto attention = made_for(fixture);
     load_parameters(*attention, fixture);
-    const AttentionMasks masks = masks_of(fixture, "attn_mask", "key_padding_mask");
+    const AttentionMasks masks = make_masks(fixture, "attn_mask", "key_padding_mask");
     Tape tape;
     const auto input = [&](const char* name) {
       return tape.constant(tensor_of(fixture.input(name)));
@@ -82,7 +82,7 @@ TEST_CASE("MultiheadAttention: permuted tokens give permuted outputs") {
     return index_select(tape.constant(x.reshaped({4, 6})), order).value().reshaped({1, 4, 6});
   };
   const Tensor x = random({1, 4, 6});
-  CHECK(relative_error(output_of(*attention, permuted(x)), permuted(output_of(*attention, x))) <=
+  CHECK(relative_error(evaluate(*attention, permuted(x)), permuted(evaluate(*attention, x))) <=
         1e-14);
 }
 
@@ -107,14 +107,14 @@ TEST_CASE("MultiheadAttention: dropout is reproducible, differs between passes, 
              twin = small_attention({.dropout = 0.5});
   const auto plain = small_attention();
   const Tensor x = random({2, 3, 6});
-  const Tensor first = output_of(*attention, x), second = output_of(*attention, x);
-  CHECK(max_abs_difference(output_of(*twin, x), first) == 0.0);
+  const Tensor first = evaluate(*attention, x), second = evaluate(*attention, x);
+  CHECK(max_abs_difference(evaluate(*twin, x), first) == 0.0);
   CHECK(max_abs_difference(second, first) > 0.01);
   attention->eval();
-  CHECK(max_abs_difference(output_of(*attention, x), output_of(*plain, x)) == 0.0);
+  CHECK(max_abs_difference(evaluate(*attention, x), evaluate(*plain, x)) == 0.0);
 
   const auto all = small_attention({.dropout = 1.0});
-  const Tensor bias_only = output_of(*all, x);
+  const Tensor bias_only = evaluate(*all, x);
   for (std::int64_t i = 0; i < x.numel(); ++i) {
     CHECK(bias_only.data()[i] == all->out_proj.bias->value.data()[i % 6]);
   }

@@ -98,10 +98,10 @@ TEST_CASE(
     const std::vector<Hypothesis> all = exhaustive(table, options);
     const std::vector<Hypothesis> found = beam_search(follows(table), options);
     CHECK(std::ranges::is_sorted(found, std::greater<>{}, &Hypothesis::score));
-    for (const Hypothesis& each : found) {
-      const auto same = std::ranges::find(all, each.tokens, &Hypothesis::tokens);
+    for (const Hypothesis& hypothesis : found) {
+      const auto same = std::ranges::find(all, hypothesis.tokens, &Hypothesis::tokens);
       REQUIRE(same != all.end());
-      CHECK(std::abs(each.score - same->score) <= 1e-14);
+      CHECK(std::abs(hypothesis.score - same->score) <= 1e-14);
     }
     if (found.front().tokens == all.front().tokens) ++best_found;
   }
@@ -174,14 +174,14 @@ TEST_CASE("beam_search: nothing follows the end token, and nothing is longer tha
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const SearchOptions options{.beam_size = 3, .max_length = 4};
     std::vector<Hypothesis> all = beam_search(follows(random_table(5, seed)), options);
-    for (const Hypothesis& each : greedy_search(follows(random_table(5, seed)), 2, options)) {
-      all.push_back(each);
+    for (const Hypothesis& hypothesis : greedy_search(follows(random_table(5, seed)), 2, options)) {
+      all.push_back(hypothesis);
     }
-    for (const Hypothesis& each : all) {
-      CHECK(std::ssize(each.tokens) <= 4);
-      const auto end = std::ranges::find(each.tokens, kEnd);
-      CHECK(
-          (end == each.tokens.end() ? std::ssize(each.tokens) == 4 : end + 1 == each.tokens.end()));
+    for (const Hypothesis& hypothesis : all) {
+      CHECK(std::ssize(hypothesis.tokens) <= 4);
+      const auto end = std::ranges::find(hypothesis.tokens, kEnd);
+      CHECK((end == hypothesis.tokens.end() ? std::ssize(hypothesis.tokens) == 4
+                                            : end + 1 == hypothesis.tokens.end()));
     }
   }
   // A model that never ends.

@@ -22,8 +22,8 @@ TEST_CASE(
     CHECK(greedy_decode(*model, {kSources[n]}, options).front() == together[n]);
     std::vector<std::int64_t> prefix{options.begin};
     for (const std::int64_t token : together[n]) {
-      const Tensor logits = logits_of(*model, {kSources[n]}, {prefix});
-      const Tensor row = row_of(logits, 0, std::ssize(prefix) - 1);
+      const Tensor logits = decode_logits(*model, {kSources[n]}, {prefix});
+      const Tensor row = logits_row(logits, 0, std::ssize(prefix) - 1);
       const auto likelier = std::ranges::count_if(row.values().subspan(1),
                                                   [&](double v) { return v > row.at({token}); });
       CHECK(likelier == 0);
@@ -43,7 +43,7 @@ TEST_CASE("beam_decode: a beam of one is greedy, a wider one finds what is at le
     std::vector<std::int64_t> prefix{1};
     double sum = 0.0;
     for (const std::int64_t token : output) {
-      Tensor row = row_of(logits_of(*model, {source}, {prefix}), 0, std::ssize(prefix) - 1);
+      Tensor row = logits_row(decode_logits(*model, {source}, {prefix}), 0, std::ssize(prefix) - 1);
       row.mutable_data()[0] = -std::numeric_limits<double>::infinity();
       Tape tape;
       sum += log_softmax(tape.constant(row)).value().at({token});

@@ -38,15 +38,15 @@ inline std::unique_ptr<TranslationTransformer> small_model(
 inline const Sentences kSources{{3, 4, 5, 1}, {5}, {2, 2, 3}};
 inline const Sentences kTargets{{1, 3}, {1, 4, 5, 6, 3}, {1, 6, 6}};
 
-inline Tensor logits_of(TranslationTransformer& model, const Sentences& source,
-                        const Sentences& target) {
+inline Tensor decode_logits(TranslationTransformer& model, const Sentences& source,
+                            const Sentences& target) {
   Tape tape;
   const Tape::NoGrad no_grad(tape);
   return model.forward(tape, source, target).value();
 }
 
 // Position `at` of sentence `n`.
-inline Tensor row_of(const Tensor& logits, std::int64_t n, std::int64_t at) {
+inline Tensor logits_row(const Tensor& logits, std::int64_t n, std::int64_t at) {
   const std::int64_t width = logits.width();
   const double* row = logits.data() + (n * logits.shape()[1] + at) * width;
   return Tensor({width}, std::span(row, static_cast<std::size_t>(width)));

@@ -15,7 +15,7 @@ using namespace normlab;
 
 namespace {
 
-Var loss_of(TranslationTransformer& model, Tape& tape) {
+Var compute_loss(TranslationTransformer& model, Tape& tape) {
   const Var logits = model.forward(tape, {{3, 4, 5}, {5}}, {{1, 3}, {1, 4}});
   return cross_entropy(logits, std::vector<std::int64_t>{3, 2, 4, 2});
 }
@@ -37,14 +37,14 @@ TEST_CASE("TranslationTransformer: padding changes nothing, whatever is beside a
       auto options = tiny(placement);
       options.norm = norm;
       const auto model = small_model(options);
-      const Tensor together = logits_of(*model, kSources, kTargets);
+      const Tensor together = decode_logits(*model, kSources, kTargets);
       REQUIRE(together.shape() == Shape{3, 5, kVocabulary});
       CHECK(all_finite(together));
       for (std::size_t n = 0; n < kSources.size(); ++n) {
-        const Tensor alone = logits_of(*model, {kSources[n]}, {kTargets[n]});
+        const Tensor alone = decode_logits(*model, {kSources[n]}, {kTargets[n]});
         for (std::int64_t t = 0; t < std::ssize(kTargets[n]); ++t) {
-          CHECK(relative_error(row_of(together, static_cast<std::int64_t>(n), t),
-                               row_of(alone, 0, t)) <= 1e-12);
+          CHECK(relative_error(logits_row(together, static_cast<std::int64_t>(n), t),
+                               logits_row(alone, 0, t)) <= 1e-12);
         }
       }
     }
@@ -79,19 +79,19 @@ TEST_CASE("TranslationTransformer: gradients of a padded batch are the sum of it
 
 TEST_CASE("TranslationTransformer: the future is not seen, the whole source is") {
   const auto model = small_model(tiny());
-  const Tensor before = logits_of(*model, {{3, 4, 5}}, {{1, 3, 4, 5}});
-  const Tensor after = logits_of(*model, {{3, 4, 5}}, {{1, 3, 6, 2}});
+  const Tensor before = decode_logits(*model, {{3, 4, 5}}, {{1, 3, 4, 5}});
+  const Tensor after = decode_logits(*model, {{3, 4, 5}}, {{1, 3, 6, 2}});
   for (const std::int64_t t : {0, 1}) {
-    CHECK(max_abs_difference(row_of(before, 0, t), row_of(after, 0, t)) == 0.0);
+    CHECK(max_abs_difference(logits_row(before, 0, t), logits_row(after, 0, t)) == 0.0);
   }
   for (const std::int64_t t : {2, 3}) {
-    CHECK(max_abs_difference(row_of(before, 0, t), row_of(after, 0, t)) > 1e-3);
+    CHECK(max_abs_difference(logits_row(before, 0, t), logits_row(after, 0, t)) > 1e-3);
   }
-  const Tensor other_source = logits_of(*model, {{3, 4, 2}}, {{1, 3, 4, 5}});
-  const Tensor other_order = logits_of(*model, {{4, 3, 5}}, {{1, 3, 4, 5}});
+  const Tensor other_source = decode_logits(*model, {{3, 4, 2}}, {{1, 3, 4, 5}});
+  const Tensor other_order = decode_logits(*model, {{4, 3, 5}}, {{1, 3, 4, 5}});
   for (const std::int64_t t : {0, 3}) {
-    CHECK(max_abs_difference(row_of(before, 0, t), row_of(other_source, 0, t)) > 1e-3);
-    CHECK(max_abs_difference(row_of(before, 0, t), row_of(other_order, 0, t)) > 1e-3);
+    CHECK(max_abs_difference(logits_row(before, 0, t), logits_row(other_source, 0, t)) > 1e-3);
+    CHECK(max_abs_difference(logits_row(before, 0, t), logits_row(other_order, 0, t)) > 1e-3);
   }
 }
 
@@ -103,7 +103,7 @@ TEST_CASE("TranslationTransformer: gradients of every parameter agree with diffe
     options.activation = Activation::gelu;
     const auto model = small_model(options);
     const GradcheckResult result = check_parameter_gradients(
-        [&](Tape& tape) { return loss_of(*model, tape); }, model->parameters());
+        [&](Tape& tape) { return compute_loss(*model, tape); }, model->parameters());
     CHECK_MESSAGE(result.passed, result.report);
   }
 }
@@ -139,7 +139,7 @@ TEST_CASE("TranslationTransformer: tied embeddings are one parameter, updated on
   for (TranslationTransformer* model : {tied.get(), apart.get()}) {
     model->zero_grad();
     Tape tape;
-    tape.backward(loss_of(*model, tape));
+    tape.backward(compute_loss(*model, tape));
   }
   Tensor sum = apart->source_embedding.weight.grad;
   sum += apart->target_embedding.weight.grad;
@@ -161,7 +161,7 @@ TEST_CASE(
   TranslationTransformer model({.source_vocabulary = 50, .target_vocabulary = 40}, generator);
   for (const Embedding* embedding : {&model.source_embedding, &model.target_embedding}) {
     const Tensor& table = embedding->weight.value;
-    CHECK(norm(row_of(table.reshaped({1, table.rows(), 64}), 0, 0)) == 0.0);
+    CHECK(norm(logits_row(table.reshaped({1, table.rows(), 64}), 0, 0)) == 0.0);
     const double rows = static_cast<double>(table.rows() - 1);
     CHECK(std::abs(norm(table) - std::sqrt(rows)) <= 0.05 * std::sqrt(rows));
   }
@@ -175,11 +175,11 @@ TEST_CASE(
   options.dropout = 0.5;
   options.norm_eps = 0.25;
   const auto model = small_model(options);
-  CHECK(max_abs_difference(logits_of(*model, kSources, kTargets),
-                           logits_of(*model, kSources, kTargets)) > 0.0);
+  CHECK(max_abs_difference(decode_logits(*model, kSources, kTargets),
+                           decode_logits(*model, kSources, kTargets)) > 0.0);
   model->eval();
-  CHECK(max_abs_difference(logits_of(*model, kSources, kTargets),
-                           logits_of(*model, kSources, kTargets)) == 0.0);
+  CHECK(max_abs_difference(decode_logits(*model, kSources, kTargets),
+                           decode_logits(*model, kSources, kTargets)) == 0.0);
   int norms = 0;
   for (const auto& [name, hyperparameter] : model->named_hyperparameters()) {
     if (name == "tied_embeddings") CHECK(hyperparameter == Hyperparameter(std::string("output")));
@@ -194,16 +194,16 @@ TEST_CASE("TranslationTransformer: a memory that is kept gives what a forward pa
   const auto model = small_model(tiny());
   Tape tape;
   const TranslationTransformer::Memory memory = model->encode(tape, kSources);
-  const Tensor expected = logits_of(*model, kSources, kTargets);
+  const Tensor expected = decode_logits(*model, kSources, kTargets);
   CHECK(max_abs_difference(model->decode(memory, kTargets).value(), expected) == 0.0);
   const std::vector<std::int64_t> some{2, 0, 2};
   const Tensor chosen = model
                             ->decode(TranslationTransformer::select(memory, some),
                                      {kTargets[2], kTargets[0], kTargets[2]})
                             .value();
-  CHECK(relative_error(row_of(chosen, 0, 2), row_of(expected, 2, 2)) <= 1e-12);
-  CHECK(relative_error(row_of(chosen, 1, 1), row_of(expected, 0, 1)) <= 1e-12);
-  CHECK(relative_error(row_of(chosen, 2, 2), row_of(expected, 2, 2)) <= 1e-12);
+  CHECK(relative_error(logits_row(chosen, 0, 2), logits_row(expected, 2, 2)) <= 1e-12);
+  CHECK(relative_error(logits_row(chosen, 1, 1), logits_row(expected, 0, 1)) <= 1e-12);
+  CHECK(relative_error(logits_row(chosen, 2, 2), logits_row(expected, 2, 2)) <= 1e-12);
 }
 
 TEST_CASE("TranslationTransformer: sizes, sentences and uses that do not fit are refused") {
@@ -225,7 +225,7 @@ TEST_CASE("TranslationTransformer: sizes, sentences and uses that do not fit are
   const auto model = small_model(tiny());
   const auto refuses_batch = [&](const Sentences& source, const Sentences& target,
                                  const char* message) {
-    check_refused([&] { logits_of(*model, source, target); }, message);
+    check_refused([&] { decode_logits(*model, source, target); }, message);
   };
   refuses_batch({}, {}, "[padded] source: must hold a sentence, got none");
   refuses_batch({{3}, {}}, {{1}, {1}},

@@ -56,7 +56,7 @@ TEST_CASE("VisionTransformer: is its equation, put together by hand") {
         pooled.mutable_data()[i] += y.at({0, t, i}) / static_cast<double>(count);
       }
     }
-    CHECK(relative_error(output_of(model, image), output_of(model.head, pooled)) <= 1e-13);
+    CHECK(relative_error(evaluate(model, image), evaluate(model.head, pooled)) <= 1e-13);
   }
 }
 
@@ -89,7 +89,7 @@ TEST_CASE(
       Generator generator(1);
       VisionTransformer model(options, generator);
       CHECK((model.encoder.norm != nullptr) == placement.needs_final_norm);
-      CHECK(output_of(model, random({3, 4, 4})).shape() == Shape{3, 3});
+      CHECK(evaluate(model, random({3, 4, 4})).shape() == Shape{3, 3});
     }
   }
 }
@@ -101,9 +101,9 @@ TEST_CASE("VisionTransformer: dropout acts in train mode alone, and the norm's e
   Generator generator(3);
   VisionTransformer model(options, generator);
   const Tensor x = random({2, 4, 4});
-  CHECK(max_abs_difference(output_of(model, x), output_of(model, x)) > 0.0);
+  CHECK(max_abs_difference(evaluate(model, x), evaluate(model, x)) > 0.0);
   model.eval();
-  CHECK(max_abs_difference(output_of(model, x), output_of(model, x)) == 0.0);
+  CHECK(max_abs_difference(evaluate(model, x), evaluate(model, x)) == 0.0);
   int norms = 0;
   for (const auto& [name, hyperparameter] : model.named_hyperparameters()) {
     if (!name.ends_with(".eps")) continue;
@@ -127,7 +127,7 @@ TEST_CASE("VisionTransformer: sizes and names that do not fit are refused") {
   VisionTransformer model(tiny(), generator);
   check_refused(
       [&] {
-        output_of(model, random({2, 4, 5}));
+        evaluate(model, random({2, 4, 5}));
       },
       "[VisionTransformer] images: must be (N, 4, 4)");
 }

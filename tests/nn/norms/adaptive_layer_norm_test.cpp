@@ -48,7 +48,7 @@ TEST_CASE("AdaptiveLayerNorm: with zero_init it starts as LayerNorm, exactly") {
   const Tensor x = random({2, 4, 5});
   Tape tape;
   const Tensor y = norm.forward(tape.constant(x), tape.constant(random({2, 3}, 2))).value();
-  CHECK(max_abs_difference(y, output_of(plain, x)) == 0.0);
+  CHECK(max_abs_difference(y, evaluate(plain, x)) == 0.0);
   // It can leave the start: the modulation has a gradient there.
   tape.backward(norm.forward(tape.constant(x), tape.constant(random({2, 3}, 2))),
                 random({2, 4, 5}, 3));

@@ -16,10 +16,10 @@ using Layout = ChannelLayerNorm::Layout;
 // How many groups of elements share their statistics: changing one element changes the outputs of
 // its group, and only those.
 std::int64_t statistics(Layer& norm, const Shape& shape) {
-  const Tensor x = random(shape), y = output_of(norm, x);
+  const Tensor x = random(shape), y = evaluate(norm, x);
   Tensor changed = x;
   changed.mutable_data()[0] += 1.0;
-  const Tensor z = output_of(norm, changed);
+  const Tensor z = evaluate(norm, changed);
   std::int64_t group = 0;
   for (std::int64_t i = 0; i < x.numel(); ++i) group += y.data()[i] != z.data()[i] ? 1 : 0;
   return x.numel() / group;
@@ -35,7 +35,7 @@ std::vector<Tensor> gradients(ChannelLayerNorm& norm, const Tensor& x,
 
 }  // namespace
 
-TEST_CASE("ChannelLayerNorm: channels-first equals permute, LayerNorm, permute back (B22)") {
+TEST_CASE("ChannelLayerNorm: channels-first equals permute, LayerNorm, permute back") {
   ChannelLayerNorm norm(3, {.layout = Layout::channels_first});
   randomize_parameters(norm);
   const Tensor x = random({2, 3, 4, 5});
@@ -57,11 +57,11 @@ TEST_CASE("ChannelLayerNorm: channels-last is LayerNorm with ConvNeXt's eps") {
   ChannelLayerNorm norm(3);
   LayerNorm same(3, {.eps = 1e-6}), other(3);
   const Tensor x = random({2, 4, 5, 3});
-  CHECK(relative_error(output_of(norm, x), output_of(same, x)) == 0.0);
-  CHECK(relative_error(output_of(norm, x), output_of(other, x)) > 1e-8);
+  CHECK(relative_error(evaluate(norm, x), evaluate(same, x)) == 0.0);
+  CHECK(relative_error(evaluate(norm, x), evaluate(other, x)) > 1e-8);
 }
 
-TEST_CASE("ChannelLayerNorm: a set of statistics per pixel, LayerNorm([C, H, W]) one (B21)") {
+TEST_CASE("ChannelLayerNorm: a set of statistics per pixel, LayerNorm([C, H, W]) one") {
   ChannelLayerNorm last(3), first(3, {.layout = Layout::channels_first});
   LayerNorm per_image_last(Shape{2, 2, 3}), per_image_first(Shape{3, 2, 2});
   CHECK(statistics(last, {1, 2, 2, 3}) == 4);
@@ -70,8 +70,8 @@ TEST_CASE("ChannelLayerNorm: a set of statistics per pixel, LayerNorm([C, H, W])
   CHECK(statistics(per_image_first, {1, 3, 2, 2}) == 1);
   CHECK(statistics(per_image_first, {5, 3, 2, 2}) == 5);
   // With as many columns as channels the shape says nothing, the layout does.
-  CHECK(max_abs_difference(output_of(last, random({1, 3, 2, 3})),
-                           output_of(first, random({1, 3, 2, 3}))) > 0.1);
+  CHECK(max_abs_difference(evaluate(last, random({1, 3, 2, 3})),
+                           evaluate(first, random({1, 3, 2, 3}))) > 0.1);
 }
 
 TEST_CASE("ChannelLayerNorm: gradients agree with differences in both layouts") {
@@ -88,10 +88,10 @@ TEST_CASE("ChannelLayerNorm: empty batches, wrong shapes and options") {
   check_empty_module(first, {0, 3, 4, 5}, {0, 3, 4, 5});
   check_refused(
       [&] {
-        output_of(first, random({2, 4, 5, 3}));
+        evaluate(first, random({2, 4, 5, 3}));
       },
       "[ChannelLayerNorm] x: must be channels-first, (N, 3, H, W), got (2, 4, 5, 3)");
-  check_refused([&] { output_of(last, random({2, 3, 4, 5})); }, "[layer_norm] x");
+  check_refused([&] { evaluate(last, random({2, 3, 4, 5})); }, "[layer_norm] x");
   check_refused([] { ChannelLayerNorm(0); }, "[ChannelLayerNorm] channels: must be positive");
   check_refused([] { ChannelLayerNorm(3, {.eps = -1.0}); }, "[ChannelLayerNorm] eps");
 }

@@ -13,7 +13,7 @@ TEST_CASE("DyT: the documented formula, element by element") {
   DyT norm(2, 0.25);
   norm.weight.value = Tensor({2}, {2, -3});
   norm.bias.value = Tensor({2}, {0.5, 1});
-  const Tensor y = output_of(norm, Tensor({2, 2}, {1, 2, -3, 400}));
+  const Tensor y = evaluate(norm, Tensor({2, 2}, {1, 2, -3, 400}));
   CHECK(relative_error(y, Tensor({2, 2}, {0.5 + 2 * std::tanh(0.25), 1 - 3 * std::tanh(0.5),
                                           0.5 - 2 * std::tanh(0.75), -2})) <= 1e-15);
 }
@@ -51,7 +51,7 @@ TEST_CASE("DyT: an empty batch, wrong widths and options") {
   check_empty_module(norm, {0, 5, 8}, {0, 5, 8});
   check_refused(
       [&] {
-        output_of(norm, random({2, 1}));
+        evaluate(norm, random({2, 1}));
       },
       "[DyT] x: must have a last axis of 8, got (2, 1)");
   check_refused([] { DyT(0); }, "[DyT] width: must be positive");

@@ -35,7 +35,7 @@ TEST_CASE("GroupNorm: groups are neighbouring channels, the affine map is per ch
   GroupNorm norm(2, 4, {.eps = 0.0});
   norm.weight->value = Tensor({4}, {1, 2, 3, 4});
   norm.bias->value = Tensor({4}, {0, 0, 0, 0.5});
-  const Tensor y = output_of(norm, Tensor({1, 4}, {1, 3, 10, 30}));
+  const Tensor y = evaluate(norm, Tensor({1, 4}, {1, 3, 10, 30}));
   CHECK(relative_error(y, Tensor({1, 4}, {-1, 2, -3, 4.5})) <= 1e-15);
 }
 
@@ -43,7 +43,7 @@ TEST_CASE("GroupNorm: a common offset of 1e8 changes nothing but the rounding of
   const Tensor offset = map(random({2, 6, 5}), [](double v) { return v + 1e8; });
   const Tensor rounded = map(offset, [](double v) { return v - 1e8; });
   GroupNorm norm(2, 6);
-  CHECK(relative_error(output_of(norm, offset), output_of(norm, rounded)) <= 1e-7);
+  CHECK(relative_error(evaluate(norm, offset), evaluate(norm, rounded)) <= 1e-7);
 }
 
 TEST_CASE("GroupNorm: parameters when asked for, empty batches, wrong shapes and groups") {
@@ -53,7 +53,7 @@ TEST_CASE("GroupNorm: parameters when asked for, empty batches, wrong shapes and
   check_empty_module(norm, {0, 6, 5}, {0, 6, 5});
   check_refused(
       [&] {
-        output_of(norm, random({2, 5, 6}));
+        evaluate(norm, random({2, 5, 6}));
       },
       "[GroupNorm] x: must be (N, 6, ...), got (2, 5, 6)");
   check_refused([] { GroupNorm(4, 6); },

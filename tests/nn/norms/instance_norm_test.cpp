@@ -30,7 +30,7 @@ TEST_CASE("InstanceNorm: gradients agree with differences") {
 
 TEST_CASE("InstanceNorm: each channel of each sample by itself, by hand") {
   InstanceNorm norm(2, {.eps = 0.0});
-  const Tensor y = output_of(norm, Tensor({1, 2, 2}, {1, 3, 50, 10}));
+  const Tensor y = evaluate(norm, Tensor({1, 2, 2}, {1, 3, 50, 10}));
   CHECK(relative_error(y, Tensor({1, 2, 2}, {-1, 1, 1, -1})) <= 1e-15);
 }
 
@@ -38,7 +38,7 @@ TEST_CASE("InstanceNorm: a common offset of 1e8 changes nothing but the rounding
   const Tensor offset = map(random({2, 3, 5}), [](double v) { return v + 1e8; });
   const Tensor rounded = map(offset, [](double v) { return v - 1e8; });
   InstanceNorm norm(3);
-  CHECK(relative_error(output_of(norm, offset), output_of(norm, rounded)) <= 1e-7);
+  CHECK(relative_error(evaluate(norm, offset), evaluate(norm, rounded)) <= 1e-7);
 }
 
 TEST_CASE("InstanceNorm: no parameters unless asked for, empty batches, wrong shapes") {
@@ -48,11 +48,11 @@ TEST_CASE("InstanceNorm: no parameters unless asked for, empty batches, wrong sh
   check_empty_module(affine, {0, 3, 5}, {0, 3, 5});
   check_refused(
       [&] {
-        output_of(norm, random({2, 3}));
+        evaluate(norm, random({2, 3}));
       },
       "[InstanceNorm] x: must be (N, 3, L, ...) with at least two positions, got (2, 3)");
-  check_refused([&] { output_of(norm, random({2, 3, 1})); }, "[InstanceNorm] x");
-  check_refused([&] { output_of(norm, random({2, 4, 5})); }, "[InstanceNorm] x");
+  check_refused([&] { evaluate(norm, random({2, 3, 1})); }, "[InstanceNorm] x");
+  check_refused([&] { evaluate(norm, random({2, 4, 5})); }, "[InstanceNorm] x");
   check_refused([] { InstanceNorm(0); }, "[InstanceNorm] num_features: must be positive");
   check_refused([] { InstanceNorm(3, {.eps = -1.0}); }, "[InstanceNorm] eps");
 }

@@ -22,10 +22,10 @@ LayerNorm made_for(const FixtureCase& fixture) {
 // How many groups of elements share their statistics: changing one element of an input changes the
 // outputs of its group, and only those.
 std::int64_t statistics(Layer& norm, const Shape& shape) {
-  const Tensor x = random(shape), y = output_of(norm, x);
+  const Tensor x = random(shape), y = evaluate(norm, x);
   Tensor changed = x;
   changed.mutable_data()[0] += 1.0;
-  const Tensor z = output_of(norm, changed);
+  const Tensor z = evaluate(norm, changed);
   std::int64_t group = 0;
   for (std::int64_t i = 0; i < x.numel(); ++i) group += y.data()[i] != z.data()[i] ? 1 : 0;
   return x.numel() / group;
@@ -74,11 +74,11 @@ TEST_CASE("LayerNorm: the documented formula, worked out by hand") {
   // {1, 2, 3, 4} has the mean 2.5 and the variance 1.25, by the divisor 4.
   LayerNorm norm(4);
   const double rstd = 1.0 / std::sqrt(1.25 + 1e-5);
-  CHECK(relative_error(output_of(norm, Tensor({4}, {1, 2, 3, 4})),
+  CHECK(relative_error(evaluate(norm, Tensor({4}, {1, 2, 3, 4})),
                        Tensor({4}, {-1.5 * rstd, -0.5 * rstd, 0.5 * rstd, 1.5 * rstd})) <= 1e-15);
   norm.weight->value = Tensor({4}, {2, 2, 2, 2});
   norm.bias->value = Tensor({4}, {1, 0, 0, 1});
-  CHECK(relative_error(output_of(norm, Tensor({4}, {1, 2, 3, 4})),
+  CHECK(relative_error(evaluate(norm, Tensor({4}, {1, 2, 3, 4})),
                        Tensor({4}, {1 - 3 * rstd, -rstd, rstd, 1 + 3 * rstd})) <= 1e-15);
 }
 
@@ -98,7 +98,7 @@ TEST_CASE("LayerNorm: weight starts at one, bias at zero, each is there only whe
 TEST_CASE("LayerNorm: over a single feature the output is the bias and the gradients are zero") {
   LayerNorm norm(1);
   norm.bias->value = Tensor({1}, {0.75});
-  CHECK(relative_error(output_of(norm, random({16, 1})), Tensor::full({16, 1}, 0.75)) == 0.0);
+  CHECK(relative_error(evaluate(norm, random({16, 1})), Tensor::full({16, 1}, 0.75)) == 0.0);
   check_module_gradients(norm, random({16, 1}), {"weight", "x"});
 }
 
@@ -118,7 +118,7 @@ TEST_CASE("LayerNorm: statistics over a token leave the other tokens alone") {
     changed.mutable_data()[i] = 7.0 * static_cast<double>(i * i);
   LayerNorm per_token(4), per_sequence(Shape{3, 4});
   const auto token_0 = [](Layer& norm, const Tensor& in) {
-    const Tensor y = output_of(norm, in);
+    const Tensor y = evaluate(norm, in);
     return Tensor({4}, y.values().first(4));
   };
   CHECK(max_abs_difference(token_0(per_token, x), token_0(per_token, changed)) == 0.0);
@@ -130,7 +130,7 @@ TEST_CASE(
   LayerNorm norm(4);
   check_refused(
       [&] {
-        output_of(norm, random({1, 4, 3, 5}));
+        evaluate(norm, random({1, 4, 3, 5}));
       },
       "[layer_norm] x: must end in the normalized shape (4,) (axis 1 fits: a "
       "channels-first map has to be permuted to channels-last first), got (1, 4, 3, 5)");
@@ -141,10 +141,10 @@ TEST_CASE("LayerNorm: an input of another width is refused") {
   LayerNorm norm(Shape{3, 4});
   check_refused(
       [&] {
-        output_of(norm, random({2, 4, 3}));
+        evaluate(norm, random({2, 4, 3}));
       },
       "[layer_norm] x: must end in the normalized shape (3, 4), got (2, 4, 3)");
-  check_refused([&] { output_of(norm, random({4})); },
+  check_refused([&] { evaluate(norm, random({4})); },
                 "[layer_norm] x: must end in the normalized shape (3, 4), got (4,)");
 }
 

@@ -29,11 +29,11 @@ TEST_CASE("norms: the eps of the factory reaches every layer that has one") {
   const Tensor x = random({2, 3, 8});
   for (const NormEntry& entry : nn::norms()) {
     CAPTURE(entry.name);
-    const Tensor at_default = output_of(*entry.factory()(8), x);
-    const Tensor at_one = output_of(*entry.factory(1.0)(8), x);
+    const Tensor at_default = evaluate(*entry.factory()(8), x);
+    const Tensor at_one = evaluate(*entry.factory(1.0)(8), x);
     CHECK((max_abs_difference(at_default, at_one) > 0.01) == (entry.name != "dyt"));
-    if (!entry.composed) continue;
-    CHECK(relative_error(output_of(*entry.composed(8, 1.0), x), at_one) <= 1e-14);
+    if (!entry.reference) continue;
+    CHECK(relative_error(evaluate(*entry.reference(8, 1.0), x), at_one) <= 1e-14);
   }
 }
 
@@ -42,11 +42,11 @@ TEST_CASE("norms: the documented formulas of the statistics over tokens, on two 
   const Tensor x({1, 2, 2}, {1, 10, 3, 30}), by_feature({1, 2, 2}, {-1, -1, 1, 1});
   for (const char* name : {"batchnorm", "instancenorm", "groupnorm"}) {
     CAPTURE(name);
-    CHECK(relative_error(output_of(*nn::norms().at(name).make(2, 0.0), x), by_feature) <= 1e-15);
+    CHECK(relative_error(evaluate(*nn::norms().at(name).make(2, 0.0), x), by_feature) <= 1e-15);
   }
   for (const char* name : {"layernorm", "convnext"}) {
     CAPTURE(name);
-    CHECK(relative_error(output_of(*nn::norms().at(name).make(2, 0.0), x),
+    CHECK(relative_error(evaluate(*nn::norms().at(name).make(2, 0.0), x),
                          Tensor({1, 2, 2}, {-1, 1, -1, 1})) <= 1e-15);
   }
 }

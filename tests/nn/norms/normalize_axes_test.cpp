@@ -62,7 +62,7 @@ TEST_CASE(
   InstanceNorm instance(3, {.eps = kEps});
   check_same(of(one_group), of(layer), {x}, 1e-14);
   check_same(of(group_each), of(instance), {x}, 1e-14);
-  CHECK(relative_error(output_of(one_group, x), output_of(group_each, x)) > 0.01);
+  CHECK(relative_error(evaluate(one_group, x), evaluate(group_each, x)) > 0.01);
 }
 
 TEST_CASE("normalize_axes: an input without elements") {

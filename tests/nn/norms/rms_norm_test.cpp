@@ -35,10 +35,10 @@ TEST_CASE("RMSNorm: the documented formula, worked out by hand") {
   // The root mean square of {3, 4} is sqrt((9 + 16) / 2) = 3.53553.
   RMSNorm norm(2);
   const double rms = 3.5355339059327378;
-  CHECK(relative_error(output_of(norm, Tensor({2}, {3, 4})), Tensor({2}, {3 / rms, 4 / rms})) <=
+  CHECK(relative_error(evaluate(norm, Tensor({2}, {3, 4})), Tensor({2}, {3 / rms, 4 / rms})) <=
         1e-15);
   norm.weight->value = Tensor({2}, {2, -1});
-  CHECK(relative_error(output_of(norm, Tensor({2}, {3, 4})), Tensor({2}, {6 / rms, -4 / rms})) <=
+  CHECK(relative_error(evaluate(norm, Tensor({2}, {3, 4})), Tensor({2}, {6 / rms, -4 / rms})) <=
         1e-15);
 }
 
@@ -46,10 +46,10 @@ TEST_CASE("RMSNorm: equals LayerNorm on rows of mean zero, for the same eps only
   const Tensor x({1, 4}, {1e-3, -3e-3, -1e-3, 3e-3});
   RMSNorm rms(4, {.eps = 1e-5}), default_rms(4);
   LayerNorm layer(4, {.eps = 1e-5}), default_layer(4);
-  CHECK(relative_error(output_of(rms, x), output_of(layer, x)) <= 1e-15);
+  CHECK(relative_error(evaluate(rms, x), evaluate(layer, x)) <= 1e-15);
   // The defaults differ: rms 1 against 1 / sqrt(1 + 1e-5 / 5e-6) = 0.577.
-  CHECK(std::abs(norm(output_of(default_rms, x)) - 2.0) <= 1e-9);
-  CHECK(std::abs(norm(output_of(default_layer, x)) - 2.0 / std::sqrt(3.0)) <= 1e-9);
+  CHECK(std::abs(norm(evaluate(default_rms, x)) - 2.0) <= 1e-9);
+  CHECK(std::abs(norm(evaluate(default_layer, x)) - 2.0 / std::sqrt(3.0)) <= 1e-9);
 }
 
 TEST_CASE("RMSNorm: weight starts at one, there is no bias") {
@@ -88,7 +88,7 @@ TEST_CASE("RMSNorm: wrong eps, shapes and widths are refused") {
   RMSNorm norm(4);
   check_refused(
       [&] {
-        output_of(norm, random({1, 4, 3, 5}));
+        evaluate(norm, random({1, 4, 3, 5}));
       },
       "[rms_norm] x: must end in the normalized shape (4,) (axis 1 fits");
 }

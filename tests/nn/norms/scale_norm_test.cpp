@@ -9,24 +9,24 @@
 
 using namespace normlab;
 
-TEST_CASE("ScaleNorm: a row of 64 has the length 8 at the start (B45)") {
+TEST_CASE("ScaleNorm: a row of 64 has the length 8 at the start") {
   ScaleNorm norm_64(64, 0.0);
   CHECK(norm_64.g.value.item() == 8.0);
-  CHECK(std::abs(norm(output_of(norm_64, random({64}))) - 8.0) <= 1e-13);
+  CHECK(std::abs(norm(evaluate(norm_64, random({64}))) - 8.0) <= 1e-13);
 }
 
 TEST_CASE("ScaleNorm: the documented formula, worked out by hand") {
   ScaleNorm norm(2, 0.75);
   norm.g.value = Tensor::scalar(3.0);
   const double length = std::sqrt(25.0 + 0.75);
-  CHECK(relative_error(output_of(norm, Tensor({1, 2}, {3, -4})),
+  CHECK(relative_error(evaluate(norm, Tensor({1, 2}, {3, -4})),
                        Tensor({1, 2}, {9 / length, -12 / length})) <= 1e-15);
 }
 
 TEST_CASE("ScaleNorm: starts as RMSNorm, whose eps is measured per feature") {
   ScaleNorm norm(6, 0.6);
   RMSNorm rms(6, {.eps = 0.1});
-  CHECK(relative_error(output_of(norm, random({4, 6})), output_of(rms, random({4, 6}))) <= 1e-14);
+  CHECK(relative_error(evaluate(norm, random({4, 6})), evaluate(rms, random({4, 6}))) <= 1e-14);
 }
 
 TEST_CASE("ScaleNorm: gradients agree with differences") {
@@ -40,15 +40,15 @@ TEST_CASE("ScaleNorm: gradients agree with differences") {
 TEST_CASE("ScaleNorm: rows of 1e200 get their length, rows of zeros stay") {
   ScaleNorm norm(2);
   norm.g.value = Tensor::scalar(5.0);
-  CHECK(relative_error(output_of(norm, Tensor({1, 2}, {3e200, -4e200})), Tensor({1, 2}, {3, -4})) <=
+  CHECK(relative_error(evaluate(norm, Tensor({1, 2}, {3e200, -4e200})), Tensor({1, 2}, {3, -4})) <=
         1e-15);
-  CHECK(relative_error(output_of(norm, Tensor::zeros({1, 2})), Tensor::zeros({1, 2})) == 0.0);
+  CHECK(relative_error(evaluate(norm, Tensor::zeros({1, 2})), Tensor::zeros({1, 2})) == 0.0);
 }
 
 TEST_CASE("ScaleNorm: an empty batch, wrong widths and options") {
   ScaleNorm norm(8);
   check_empty_module(norm, {0, 5, 8}, {0, 5, 8});
-  check_refused([&] { output_of(norm, random({2, 7})); }, "[rms_norm] x");
+  check_refused([&] { evaluate(norm, random({2, 7})); }, "[rms_norm] x");
   check_refused([] { ScaleNorm(0); }, "[ScaleNorm] width: must be positive");
   check_refused([] { ScaleNorm(4, -1.0); }, "[ScaleNorm] eps");
 }

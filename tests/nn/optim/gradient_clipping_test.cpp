@@ -43,7 +43,7 @@ TEST_CASE("clip_grad_value: PyTorch's gradients") {
   }
 }
 
-TEST_CASE("clip_grad_norm: nothing to clip has norm 0, for every p (B118)") {
+TEST_CASE("clip_grad_norm: nothing to clip has norm 0, for every p") {
   Parameter none{"w", Tensor::zeros({2})};
   for (const double p : {1.0, 2.0, kInfinity}) {
     CHECK(clip_grad_norm({}, 1.0, p) == 0.0);

@@ -16,9 +16,7 @@ bool near(double got, double expected) {
 
 }  // namespace
 
-TEST_CASE(
-    "LearningRate: warmup starts above zero, rises at every step and ends at the peak (B112, "
-    "B114)") {
+TEST_CASE("LearningRate: warmup starts above zero, rises at every step and ends at the peak") {
   for (const std::string& decay : decay_names()) {
     CAPTURE(decay);
     const LearningRate rate{
@@ -31,7 +29,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("LearningRate: a warmup of 0 or 1 is none, the first step has the peak (B115)") {
+TEST_CASE("LearningRate: a warmup of 0 or 1 is none, the first step has the peak") {
   for (const std::string& decay : decay_names()) {
     CAPTURE(decay);
     LearningRate none{.peak = 0.5, .warmup = 0, .decay = decay_of(decay), .total = 20, .every = 5};
@@ -88,5 +86,5 @@ TEST_CASE("LearningRate: what is out of range is refused") {
                 "[LearningRate] every");
   check_refused([] { decay_of("polynomial"); },
                 "[LearningRate] decay: must be one of constant, linear");
-  for (const std::string& each : decay_names()) CHECK(name(decay_of(each)) == each);
+  for (const std::string& text : decay_names()) CHECK(name(decay_of(text)) == text);
 }

@@ -15,7 +15,7 @@ using namespace normlab;
 
 namespace {
 
-UpdateRule rule_of(const FixtureCase& fixture) {
+UpdateRule make_rule(const FixtureCase& fixture) {
   const auto number = [&](const char* key, double fallback) {
     return fixture.option_or(key, fallback);
   };
@@ -95,7 +95,7 @@ TEST_CASE("Optimizer: SGD, Adam, AdamW and RAdam are PyTorch's over 50 steps") {
     for (const FixtureCase& fixture : load_fixture_cases("optimizers.json", kind)) {
       CAPTURE(fixture.name);
       Run run(fixture);
-      Optimizer optimizer(run.groups(fixture), rule_of(fixture));
+      Optimizer optimizer(run.groups(fixture), make_rule(fixture));
       for (std::int64_t t = 1; t <= 50; ++t) {
         run.set_gradients(t);
         optimizer.step(fixture.option<double>("lr"));
@@ -116,7 +116,7 @@ TEST_CASE("Optimizer: a state that is saved and loaded continues bit for bit") {
     for (const FixtureCase& fixture : load_fixture_cases("optimizers.json", kind)) {
       CAPTURE(fixture.name);
       Run whole(fixture), first(fixture);
-      Optimizer uninterrupted(whole.groups(fixture), rule_of(fixture));
+      Optimizer uninterrupted(whole.groups(fixture), make_rule(fixture));
       const auto steps = [&](Run& run, Optimizer& optimizer, std::int64_t from, std::int64_t to) {
         for (std::int64_t t = from; t <= to; ++t) {
           run.set_gradients(t);
@@ -126,11 +126,11 @@ TEST_CASE("Optimizer: a state that is saved and loaded continues bit for bit") {
       steps(whole, uninterrupted, 1, 12);
       NamedTensors saved;
       {
-        Optimizer before(first.groups(fixture), rule_of(fixture));
+        Optimizer before(first.groups(fixture), make_rule(fixture));
         steps(first, before, 1, 5);
         saved = before.state();
       }
-      Optimizer resumed(first.groups(fixture), rule_of(fixture));
+      Optimizer resumed(first.groups(fixture), make_rule(fixture));
       resumed.load_state(saved);
       steps(first, resumed, 6, 12);
       CHECK(max_abs_difference(first.w.value, whole.w.value) == 0.0);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kWidth = 6, kHeads = 2;
 
-TransformerEncoderLayer::Options options_of(Placement placement) {
+TransformerEncoderLayer::Options make_options(Placement placement) {
   return {.dim_feedforward = 10,
           .dropout = 0.0,
           .activation = Activation::gelu,
@@ -41,19 +41,19 @@ void move_parameters(Module& module) {
 
 TEST_CASE("placement: every enumerator has an entry with a name of its own") {
   std::set<std::string> names;
-  for (const PlacementEntry& each : nn::placements()) {
-    CHECK(&entry(each.placement) == &each);
-    names.insert(each.name);
+  for (const PlacementEntry& placement : nn::placements()) {
+    CHECK(&entry(placement.placement) == &placement);
+    names.insert(placement.name);
   }
   CHECK(names.size() == 9);
   CHECK(name(Placement::res_post) == "res-post");
 }
 
 TEST_CASE("placement: gradients of the input and of every parameter are right in each one") {
-  for (const PlacementEntry& each : nn::placements()) {
-    CAPTURE(each.name);
+  for (const PlacementEntry& placement : nn::placements()) {
+    CAPTURE(placement.name);
     Generator generator(3);
-    TransformerEncoder encoder(2, kWidth, kHeads, generator, options_of(each.placement));
+    TransformerEncoder encoder(2, kWidth, kHeads, generator, make_options(placement.placement));
     move_parameters(encoder);
     Parameter input{"x", tokens()};
     std::vector<Parameter*> parameters = encoder.parameters();
@@ -69,16 +69,16 @@ TEST_CASE("placement: adaLN-Zero and ReZero start as the identity, bit for bit")
   for (Placement placement : {Placement::ada_ln_zero, Placement::re_zero}) {
     CAPTURE(name(placement));
     Generator generator(4);
-    TransformerEncoderLayer layer(kWidth, kHeads, generator, options_of(placement));
+    TransformerEncoderLayer layer(kWidth, kHeads, generator, make_options(placement));
     Tape tape;
     const Tensor x = tokens();
     CHECK(max_abs_difference(layer.forward(tape.constant(x)).value(), x) == 0.0);
   }
 }
 
-TEST_CASE("placement: res-post with norm weights of zero is the identity (B41)") {
+TEST_CASE("placement: res-post with norm weights of zero is the identity") {
   Generator generator(5);
-  TransformerEncoderLayer::Options options = options_of(Placement::res_post);
+  TransformerEncoderLayer::Options options = make_options(Placement::res_post);
   options.norm_weight = 0.0;
   TransformerEncoderLayer layer(kWidth, kHeads, generator, options);
   Tape tape;
@@ -86,9 +86,9 @@ TEST_CASE("placement: res-post with norm weights of zero is the identity (B41)")
   CHECK(max_abs_difference(layer.forward(tape.constant(x)).value(), x) == 0.0);
 }
 
-TEST_CASE("placement: DeepNorm enlarges the stream, not the branch (B43)") {
+TEST_CASE("placement: DeepNorm enlarges the stream, not the branch") {
   Generator generator(6);
-  TransformerEncoder encoder(12, kWidth, kHeads, generator, options_of(Placement::deep_norm));
+  TransformerEncoder encoder(12, kWidth, kHeads, generator, make_options(Placement::deep_norm));
   const double alpha = encoder.layers.front()->options().deep_norm_alpha;
   CHECK(std::abs(alpha - 2.2133638394) < 1e-9);  // (2 * 12)^(1/4)
   TransformerEncoderLayer& layer = *encoder.layers.front();
@@ -108,8 +108,8 @@ TEST_CASE("placement: DeepNorm enlarges the stream, not the branch (B43)") {
 TEST_CASE("placement: DeepNorm's beta is on the values' path and not on queries and keys") {
   Generator one(6), two(6);
   constexpr std::int64_t kDepth = 12;
-  TransformerEncoder plain(kDepth, kWidth, kHeads, one, options_of(Placement::post));
-  TransformerEncoder deep(kDepth, kWidth, kHeads, two, options_of(Placement::deep_norm));
+  TransformerEncoder plain(kDepth, kWidth, kHeads, one, make_options(Placement::post));
+  TransformerEncoder deep(kDepth, kWidth, kHeads, two, make_options(Placement::deep_norm));
   const double beta = 0.31947155212;  // (8 * 12)^(-1/4)
   CHECK(std::abs(deep.layers.front()->options().deep_norm_beta - beta) < 1e-10);
   for (const auto& [parameter_name, parameter] : plain.named_parameters()) {
@@ -125,16 +125,16 @@ TEST_CASE("placement: DeepNorm's beta is on the values' path and not on queries 
 }
 
 TEST_CASE("placement: a stream is normalized, or it grows to a final norm, or has no norm") {
-  for (const PlacementEntry& each : nn::placements()) {
-    CAPTURE(each.name);
-    CHECK(each.normalizes_stream + each.needs_final_norm ==
-          (each.placement == Placement::re_zero ? 0 : 1));
+  for (const PlacementEntry& placement : nn::placements()) {
+    CAPTURE(placement.name);
+    CHECK(placement.normalizes_stream + placement.needs_final_norm ==
+          (placement.placement == Placement::re_zero ? 0 : 1));
   }
 }
 
 TEST_CASE("placement: parallel reads one norm in both branches") {
   Generator generator(7);
-  TransformerEncoderLayer layer(kWidth, kHeads, generator, options_of(Placement::parallel));
+  TransformerEncoderLayer layer(kWidth, kHeads, generator, make_options(Placement::parallel));
   for (const auto& [parameter_name, parameter] : layer.named_parameters()) {
     CHECK(parameter_name.find("norm2") == std::string::npos);
   }
@@ -153,15 +153,16 @@ TEST_CASE("placement: parallel reads one norm in both branches") {
 
 TEST_CASE(
     "placement: a stack has the final norm that its placement needs, or says that it was told") {
-  for (const PlacementEntry& each : nn::placements()) {
-    CAPTURE(each.name);
+  for (const PlacementEntry& placement : nn::placements()) {
+    CAPTURE(placement.name);
     Generator generator(8);
-    const TransformerEncoder by_need(1, kWidth, kHeads, generator, options_of(each.placement));
-    CHECK((by_need.norm != nullptr) == each.needs_final_norm);
+    const TransformerEncoder by_need(1, kWidth, kHeads, generator,
+                                     make_options(placement.placement));
+    CHECK((by_need.norm != nullptr) == placement.needs_final_norm);
     CHECK(by_need.describe().find("as asked for") == std::string::npos);
-    const TransformerEncoder told(1, kWidth, kHeads, generator, options_of(each.placement),
-                                  {each.needs_final_norm ? FinalNorm::off : FinalNorm::on});
-    CHECK((told.norm != nullptr) != each.needs_final_norm);
+    const TransformerEncoder told(1, kWidth, kHeads, generator, make_options(placement.placement),
+                                  {placement.needs_final_norm ? FinalNorm::off : FinalNorm::on});
+    CHECK((told.norm != nullptr) != placement.needs_final_norm);
     CHECK(told.describe().find("as asked for") != std::string::npos);
   }
 }
@@ -169,7 +170,8 @@ TEST_CASE(
 TEST_CASE("placement: a norm on the stream after every second block") {
   Generator generator(9);
   const EncoderStackOptions stack{.stream_norm_every = 2};
-  TransformerEncoder encoder(5, kWidth, kHeads, generator, options_of(Placement::res_post), stack);
+  TransformerEncoder encoder(5, kWidth, kHeads, generator, make_options(Placement::res_post),
+                             stack);
   std::size_t norms = 0;
   for (const auto& [parameter_name, parameter] : encoder.named_parameters()) {
     if (parameter_name.starts_with("stream_norms.") && parameter_name.ends_with("weight")) ++norms;

@@ -12,7 +12,7 @@
 // What the tests of TransformerDecoderLayer, TransformerDecoder and Transformer share.
 namespace normlab {
 
-inline TransformerEncoderLayer::Options block_options_of(const FixtureCase& fixture) {
+inline TransformerEncoderLayer::Options make_block_options(const FixtureCase& fixture) {
   return {.dim_feedforward = fixture.option<std::int64_t>("dim_feedforward"),
           .dropout = 0.0,
           .activation = fixture.option<std::string>("activation") == "gelu" ? Activation::gelu
@@ -25,8 +25,8 @@ inline TransformerEncoderLayer::Options block_options_of(const FixtureCase& fixt
 // Value and every gradient of a decoder or one of its layers are PyTorch's.
 template <typename Decoder>
 void check_decoder_fixture(Decoder& decoder, const FixtureCase& fixture) {
-  const AttentionMasks masks = masks_of(fixture, "tgt_mask", "tgt_key_padding_mask");
-  AttentionMasks memory_masks = masks_of(fixture, "memory_mask", "memory_key_padding_mask");
+  const AttentionMasks masks = make_masks(fixture, "tgt_mask", "tgt_key_padding_mask");
+  AttentionMasks memory_masks = make_masks(fixture, "memory_mask", "memory_key_padding_mask");
   memory_masks.is_causal = false;
   check_module_fixture(decoder, fixture, [&](const Vars& in) {
     return decoder.forward(in[0], in[1], masks, memory_masks);

@@ -35,7 +35,7 @@ TEST_CASE("TransformerDecoderLayer: values and gradients are PyTorch's") {
     Generator generator(1);
     TransformerDecoderLayer layer(fixture.option<std::int64_t>("d_model"),
                                   fixture.option<std::int64_t>("nhead"), generator,
-                                  block_options_of(fixture));
+                                  make_block_options(fixture));
     check_decoder_fixture(layer, fixture);
   }
 }
@@ -100,9 +100,9 @@ TEST_CASE("TransformerDecoderLayer: each norm's input is the residual sum, or th
       CHECK(same(y, plus(n3, value("ffn.output"))));
     } else {
       CHECK(same(n1, plus(x, value("self_attn.output"))));
-      CHECK(same(n2, plus(output_of(layer->norm1, n1), value("multihead_attn.output"))));
-      CHECK(same(n3, plus(output_of(layer->norm2, n2), value("ffn.output"))));
-      CHECK(same(y, output_of(layer->norm3, n3)));
+      CHECK(same(n2, plus(evaluate(layer->norm1, n1), value("multihead_attn.output"))));
+      CHECK(same(n3, plus(evaluate(layer->norm2, n2), value("ffn.output"))));
+      CHECK(same(y, evaluate(layer->norm3, n3)));
     }
   }
 }
@@ -120,8 +120,9 @@ TEST_CASE("TransformerDecoderLayer: dropout acts in train mode only, on all thre
   const Tensor first = decoded(*half, x, memory);
   CHECK(max_abs_difference(decoded(*twin, x, memory), first) == 0.0);
   CHECK(max_abs_difference(decoded(*half, x, memory), first) > 0.01);
-  for (const Dropout* each : {&half->dropout, &half->dropout1, &half->dropout2, &half->dropout3}) {
-    CHECK(each->p() == 0.5);
+  for (const Dropout* dropout :
+       {&half->dropout, &half->dropout1, &half->dropout2, &half->dropout3}) {
+    CHECK(dropout->p() == 0.5);
   }
 }
 

@@ -15,7 +15,7 @@ using namespace normlab;
 namespace {
 
 // PyTorch's own two are asked for in PyTorch's way, by norm_first.
-std::optional<Placement> placement_of(const FixtureCase& fixture) {
+std::optional<Placement> read_placement(const FixtureCase& fixture) {
   if (fixture.option<std::string>("placement") != "residual_post") return std::nullopt;
   return Placement::res_post;
 }
@@ -32,7 +32,7 @@ std::unique_ptr<TransformerEncoderLayer> made_for(const FixtureCase& fixture) {
           .layer_norm_eps = fixture.option<double>("layer_norm_eps"),
           .norm_first = fixture.option_or<bool>("norm_first", false),
           .bias = fixture.option<bool>("bias"),
-          .placement = placement_of(fixture)});
+          .placement = read_placement(fixture)});
 }
 
 // The three places of a norm around the branches of a block, from the pieces of a layer (without
@@ -64,7 +64,7 @@ void set_to_zero(Module& module) {
 TEST_CASE("TransformerEncoderLayer: values and gradients are PyTorch's") {
   for (const FixtureCase& fixture : load_fixture_cases("encoder_layers.json")) {
     const auto layer = made_for(fixture);
-    const AttentionMasks masks = masks_of(fixture, "src_mask", "src_key_padding_mask");
+    const AttentionMasks masks = make_masks(fixture, "src_mask", "src_key_padding_mask");
     check_module_fixture(*layer, fixture,
                          [&](const Vars& in) { return layer->forward(in[0], masks); });
   }
@@ -76,7 +76,7 @@ TEST_CASE("TransformerEncoderLayer: post-norm, pre-norm and x + norm(F(x)) are t
     if (fixture.option<std::string>("parameter_set") != "placement_trio") continue;
     const auto layer = made_for(fixture);
     load_parameters(*layer, fixture);
-    outputs.push_back(output_of(*layer, tensor_of(fixture.input("x"))));
+    outputs.push_back(evaluate(*layer, tensor_of(fixture.input("x"))));
     CHECK(relative_error(outputs.back(), tensor_of(fixture.output("y"))) <= 1e-12);
   }
   REQUIRE(outputs.size() == 3);
@@ -114,7 +114,7 @@ TEST_CASE("TransformerEncoderLayer: pre-norm with zero branches is the identity,
   set_to_zero(layer->self_attn.out_proj);
   set_to_zero(layer->linear2);
   const Tensor x = random({2, 3, 6});
-  CHECK(max_abs_difference(output_of(*layer, x), x) == 0.0);
+  CHECK(max_abs_difference(evaluate(*layer, x), x) == 0.0);
 }
 
 TEST_CASE(
@@ -125,7 +125,7 @@ TEST_CASE(
   Tape tape;
   const Var in = tape.constant(x);
   const Var ffn = layer->linear2.forward(gelu(layer->linear1.forward(layer->norm2.forward(in))));
-  CHECK(relative_error(output_of(*layer, x), (in + ffn).value()) <= 1e-15);
+  CHECK(relative_error(evaluate(*layer, x), (in + ffn).value()) <= 1e-15);
 }
 
 TEST_CASE("TransformerEncoderLayer: post-norm with zero branches normalizes twice") {
@@ -133,8 +133,8 @@ TEST_CASE("TransformerEncoderLayer: post-norm with zero branches normalizes twic
   set_to_zero(layer->self_attn.out_proj);
   set_to_zero(layer->linear2);
   const Tensor x = random({2, 3, 6});
-  CHECK(max_abs_difference(output_of(*layer, x),
-                           output_of(layer->norm2, output_of(layer->norm1, x))) == 0.0);
+  CHECK(max_abs_difference(evaluate(*layer, x),
+                           evaluate(layer->norm2, evaluate(layer->norm1, x))) == 0.0);
 }
 
 TEST_CASE("TransformerEncoderLayer: x + norm(F(x)) with norm scales of zero is the identity") {
@@ -145,11 +145,11 @@ TEST_CASE("TransformerEncoderLayer: x + norm(F(x)) with norm scales of zero is t
   options.placement = Placement::res_post;
   TransformerEncoderLayer res_post(6, 2, generator, options);
   const Tensor x = random({2, 3, 6});
-  CHECK(max_abs_difference(output_of(res_post, x), x) == 0.0);
-  CHECK(norm(output_of(post, x)) == 0.0);  // where norm(x + F(x)) gives zero
+  CHECK(max_abs_difference(evaluate(res_post, x), x) == 0.0);
+  CHECK(norm(evaluate(post, x)) == 0.0);  // where norm(x + F(x)) gives zero
   options.norm_weight = 1.0;
   TransformerEncoderLayer with_scale(6, 2, generator, options);
-  CHECK(max_abs_difference(output_of(with_scale, x), x) > 0.1);
+  CHECK(max_abs_difference(evaluate(with_scale, x), x) > 0.1);
 }
 
 TEST_CASE("placement: adaLN-Zero refuses a condition for another number of sequences") {

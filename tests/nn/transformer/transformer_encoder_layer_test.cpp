@@ -36,7 +36,7 @@ TEST_CASE("TransformerEncoderLayer: values are observed once each, in the order 
       layer->train(train);
       std::vector<std::string> seen;
       layer->register_hook([&](const std::string& name, const Var&) { seen.push_back(name); });
-      output_of(*layer, random({2, 3, 6}));
+      evaluate(*layer, random({2, 3, 6}));
       const std::vector<std::string> pre{"input",         "norm1.input",      "self_attn.query",
                                          "self_attn.key", "self_attn.output", "norm2.input",
                                          "linear2.input", "linear2.output",   "ffn.output"};
@@ -56,10 +56,10 @@ TEST_CASE("TransformerEncoderLayer: a norm's input is the residual sum, or the s
     std::vector<std::pair<std::string, Tensor>> seen;
     layer->register_hook(
         [&](const std::string& name, const Var& value) { seen.emplace_back(name, value.value()); });
-    const Tensor y = output_of(*layer, x);
+    const Tensor y = evaluate(*layer, x);
     const auto value = [&](const std::string& name) {
-      for (const auto& [each, tensor] : seen) {
-        if (each == name) return tensor;
+      for (const auto& [candidate, tensor] : seen) {
+        if (candidate == name) return tensor;
       }
       return Tensor();
     };
@@ -71,9 +71,9 @@ TEST_CASE("TransformerEncoderLayer: a norm's input is the residual sum, or the s
       CHECK(max_abs_difference(y, plus(value("norm2.input"), value("ffn.output"))) == 0.0);
     } else {
       CHECK(max_abs_difference(value("norm1.input"), plus(x, value("self_attn.output"))) == 0.0);
-      const Tensor z = output_of(layer->norm1, value("norm1.input"));
+      const Tensor z = evaluate(layer->norm1, value("norm1.input"));
       CHECK(max_abs_difference(value("norm2.input"), plus(z, value("ffn.output"))) == 0.0);
-      CHECK(max_abs_difference(y, output_of(layer->norm2, value("norm2.input"))) == 0.0);
+      CHECK(max_abs_difference(y, evaluate(layer->norm2, value("norm2.input"))) == 0.0);
     }
   }
 }
@@ -83,15 +83,15 @@ TEST_CASE("TransformerEncoderLayer: dropout acts in train mode only, at all four
   options.dropout = 1.0;
   const auto layer = small_layer(options), plain = small_layer(small_options(true));
   const Tensor x = random({2, 3, 6});
-  CHECK(max_abs_difference(output_of(*layer, x), x) == 0.0);  // both branches dropped
+  CHECK(max_abs_difference(evaluate(*layer, x), x) == 0.0);  // both branches dropped
   layer->eval();
-  CHECK(max_abs_difference(output_of(*layer, x), output_of(*plain, x)) == 0.0);
+  CHECK(max_abs_difference(evaluate(*layer, x), evaluate(*plain, x)) == 0.0);
 
   options.dropout = 0.5;
   const auto half = small_layer(options), twin = small_layer(options);
-  const Tensor first = output_of(*half, x);
-  CHECK(max_abs_difference(output_of(*twin, x), first) == 0.0);
-  CHECK(max_abs_difference(output_of(*half, x), first) > 0.01);
+  const Tensor first = evaluate(*half, x);
+  CHECK(max_abs_difference(evaluate(*twin, x), first) == 0.0);
+  CHECK(max_abs_difference(evaluate(*half, x), first) > 0.01);
   for (const Dropout* dropout : {&half->dropout, &half->dropout1, &half->dropout2}) {
     CHECK(dropout->p() == 0.5);
   }
@@ -104,7 +104,7 @@ TEST_CASE("TransformerEncoderLayer: the norm is of the kind and with the options
   const Tensor x = random({4, 6});
   LayerNorm expected(6, {.eps = 0.5, .bias = false});
   CHECK(layer.norm1.parameters().size() == 1);
-  CHECK(max_abs_difference(output_of(layer.norm1, x), output_of(expected, x)) == 0.0);
+  CHECK(max_abs_difference(evaluate(layer.norm1, x), evaluate(expected, x)) == 0.0);
 
   std::vector<std::int64_t> widths;
   TransformerEncoderLayer with_rms(6, 2, generator, {.norm = [&](std::int64_t width) {
@@ -113,7 +113,7 @@ TEST_CASE("TransformerEncoderLayer: the norm is of the kind and with the options
                                    }});
   CHECK(widths == std::vector<std::int64_t>{6, 6});
   RMSNorm rms(6);
-  CHECK(max_abs_difference(output_of(with_rms.norm2, x), output_of(rms, x)) == 0.0);
+  CHECK(max_abs_difference(evaluate(with_rms.norm2, x), evaluate(rms, x)) == 0.0);
   CHECK(&with_rms.norm1 != &with_rms.norm2);
 }
 
@@ -139,7 +139,7 @@ TEST_CASE("TransformerEncoderLayer: wrong options and inputs are refused") {
                 "[MultiheadAttention] embed_dim: must be a positive multiple");
   for (const bool norm_first : {false, true}) {
     const auto layer = small_layer(small_options(norm_first));
-    CHECK_THROWS_AS(output_of(*layer, random({2, 3, 5})), std::invalid_argument);
-    CHECK_THROWS_AS(output_of(*layer, random({3, 6})), std::invalid_argument);
+    CHECK_THROWS_AS(evaluate(*layer, random({2, 3, 5})), std::invalid_argument);
+    CHECK_THROWS_AS(evaluate(*layer, random({3, 6})), std::invalid_argument);
   }
 }

@@ -49,7 +49,7 @@ TEST_CASE("TransformerEncoder: values and gradients are PyTorch's") {
          .norm_first = fixture.option<bool>("norm_first"),
          .bias = fixture.option<bool>("bias")},
         {fixture.option<bool>("final_norm") ? FinalNorm::on : FinalNorm::off});
-    const AttentionMasks masks = masks_of(fixture, "src_mask", "src_key_padding_mask");
+    const AttentionMasks masks = make_masks(fixture, "src_mask", "src_key_padding_mask");
     check_module_fixture(encoder, fixture,
                          [&](const Vars& in) { return encoder.forward(in[0], masks); });
   }
@@ -69,7 +69,7 @@ TEST_CASE("TransformerEncoder: the final norm follows the placement, or the expl
     const auto encoder = small_encoder(2, small_options(norm_first), final_norm);
     const auto named = encoder->named_parameters();
     const auto finals = std::ranges::count_if(
-        named, [](const auto& each) { return each.first.starts_with("norm."); });
+        named, [](const auto& entry) { return entry.first.starts_with("norm."); });
     CHECK(finals == (encoder->norm != nullptr ? 2 : 0));
     CHECK(named.size() == 2 * 12 + static_cast<std::size_t>(finals));
     for (const TransformerEncoderLayer* layer : encoder->layers) {
@@ -95,8 +95,7 @@ TEST_CASE("TransformerEncoder: the final norm is the options' norm of the last s
   const auto expected = make_norm(options, 6);
   expected->parameter("weight").value = with->parameter("norm.weight").value;
   expected->parameter("bias").value = with->parameter("norm.bias").value;
-  CHECK(max_abs_difference(output_of(*with, x), output_of(*expected, output_of(*without, x))) ==
-        0.0);
+  CHECK(max_abs_difference(evaluate(*with, x), evaluate(*expected, evaluate(*without, x))) == 0.0);
 }
 
 TEST_CASE("TransformerEncoder: at the start the pre-norm stream grows, the head's input does not") {
@@ -111,7 +110,7 @@ TEST_CASE("TransformerEncoder: at the start the pre-norm stream grows, the head'
     encoder.register_hook([&](const std::string& name, const Var& value) {
       if (name == "norm.input") stream = rms(value.value());
     });
-    const double head_input = rms(output_of(encoder, random({4, 5, 32})));
+    const double head_input = rms(evaluate(encoder, random({4, 5, 32})));
     CHECK(std::abs(head_input - 1.0) <= 1e-4);  // below 1 by the effect of eps
     return stream;
   };
@@ -142,9 +141,9 @@ TEST_CASE("TransformerEncoder: the same seed gives the same model") {
   TransformerEncoder other(2, 8, 2, c, small_options(true, 0.5));
   const Tensor x = random({2, 3, 8});
   for (int pass = 0; pass < 2; ++pass) {
-    const Tensor y = output_of(first, x);
-    CHECK(max_abs_difference(output_of(same, x), y) == 0.0);
-    CHECK(max_abs_difference(output_of(other, x), y) > 0.01);
+    const Tensor y = evaluate(first, x);
+    CHECK(max_abs_difference(evaluate(same, x), y) == 0.0);
+    CHECK(max_abs_difference(evaluate(other, x), y) > 0.01);
   }
 }
 
@@ -159,7 +158,7 @@ TEST_CASE(
     std::vector<std::string> seen;
     encoder->register_hook([&](const std::string& name, const Var&) { seen.push_back(name); });
     const Tensor x = random({2, 3, 6});
-    CHECK(max_abs_difference(output_of(*encoder, x), output_of(*untapped, x)) == 0.0);
+    CHECK(max_abs_difference(evaluate(*encoder, x), evaluate(*untapped, x)) == 0.0);
     std::vector<std::string> expected;
     for (const std::string layer : {"layers.0.", "layers.1."}) {
       for (const char* point :
@@ -171,7 +170,7 @@ TEST_CASE(
     expected.emplace_back("norm.input");
     CHECK(seen == expected);
     encoder->remove_hook();
-    CHECK(max_abs_difference(output_of(*encoder, x), output_of(*untapped, x)) == 0.0);
+    CHECK(max_abs_difference(evaluate(*encoder, x), evaluate(*untapped, x)) == 0.0);
     CHECK(seen == expected);
   }
 }

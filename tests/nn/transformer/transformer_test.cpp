@@ -34,7 +34,7 @@ TEST_CASE("TransformerDecoder: values and gradients are PyTorch's") {
     Generator generator(1);
     TransformerDecoder decoder(
         fixture.option<std::int64_t>("num_layers"), fixture.option<std::int64_t>("d_model"),
-        fixture.option<std::int64_t>("nhead"), generator, block_options_of(fixture),
+        fixture.option<std::int64_t>("nhead"), generator, make_block_options(fixture),
         fixture.option<bool>("final_norm") ? FinalNorm::on : FinalNorm::off);
     check_decoder_fixture(decoder, fixture);
   }
@@ -67,7 +67,7 @@ TEST_CASE("Transformer: values and gradients are PyTorch's") {
                        .nhead = fixture.option<std::int64_t>("nhead"),
                        .num_encoder_layers = fixture.option<std::int64_t>("num_encoder_layers"),
                        .num_decoder_layers = fixture.option<std::int64_t>("num_decoder_layers"),
-                       .layer = block_options_of(fixture),
+                       .layer = make_block_options(fixture),
                        .final_norm = FinalNorm::on},
                       generator);
     Transformer::Masks masks;
