@@ -76,13 +76,13 @@ std::vector<Continuation> best_continuations(const std::vector<Live>& live, cons
       all.push_back({i, token, live[i].log_probability + row[token]});
     }
   }
-  const auto count_kept = std::min(count, std::ssize(all));
-  std::partial_sort(all.begin(), all.begin() + count_kept, all.end(),
+  const auto survivors = std::min(count, std::ssize(all));
+  std::partial_sort(all.begin(), all.begin() + survivors, all.end(),
                     [](const Continuation& a, const Continuation& b) {
                       return std::tuple(-a.log_probability, a.parent, a.token) <
                              std::tuple(-b.log_probability, b.parent, b.token);
                     });
-  all.resize(static_cast<std::size_t>(count_kept));
+  all.resize(static_cast<std::size_t>(survivors));
   return all;
 }
 

@@ -26,7 +26,7 @@ class Gain : public Layer {
   Parameter& gain;
 };
 
-// Registers its child before its own parameters: those come first all the same.
+// Registers its children before its own parameters, which must come first nevertheless.
 class Tree : public Layer {
  public:
   Tree()
@@ -76,7 +76,7 @@ TEST_CASE("Module: a parameter's own name, which a tape prints, is the outermost
   for (const auto& [name, parameter] : forest.named_parameters()) CHECK(parameter->name == name);
 }
 
-TEST_CASE("Module: a parameter is found by name, an unknown name lists those there are") {
+TEST_CASE("Module: a parameter is found by name, an unknown name is refused with the known ones") {
   Tree tree;
   CHECK(&tree.parameter("first.gain") == &tree.first.gain);
   CHECK(&tree.parameter("a") == &tree.a);

@@ -30,7 +30,7 @@ TEST_CASE("Registry: entries are found by name and kept in the order of adding")
   CHECK(std::distance(animals.begin(), animals.end()) == 2);
 }
 
-TEST_CASE("Registry: an unknown name is refused with the names there are") {
+TEST_CASE("Registry: an unknown name is refused with the known ones") {
   const Registry<Animal> animals = two_animals();
   check_refused([&] { animals.at("an"); }, "[Registry] animal: must be one of zebra, ant, got an");
 }

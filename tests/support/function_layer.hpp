@@ -9,7 +9,7 @@
 #include "core/ops/rms_norm.hpp"
 #include "nn/norms/norm_registry.hpp"
 
-// Layers registered on the spot, for the tests of the conformance suite.
+// Layers made of a function, for the tests of the conformance suite.
 namespace normlab {
 
 // A layer made of one function of its input and parameters.
@@ -29,7 +29,8 @@ class FunctionLayer : public Layer {
   Forward forward_;
 };
 
-// Its parameters, of the layer's width, start at one. It knows no eps but its own.
+// An entry for a FunctionLayer. The parameters have the layer's width and start at one; eps is
+// ignored.
 inline NormEntry make_entry(const FunctionLayer::Forward& forward, const NormProperties& properties,
                             const std::vector<std::string>& names = {"weight"}) {
   return {.name = "tested",
@@ -43,7 +44,7 @@ inline NormEntry make_entry(const FunctionLayer::Forward& forward, const NormPro
           .properties = properties};
 }
 
-// RMSNorm, right in every respect.
+// A correct RMSNorm.
 inline Var apply_rms_norm(FunctionLayer& layer, const Var& x) {
   return rms_norm(x, {x.value().width()}, layer.watch(x, "weight"), 1e-5);
 }

@@ -96,6 +96,10 @@ void check_module_gradients(Layer& module, const Tensor& x,
   CHECK_MESSAGE(result.passed, result.report);
 }
 
+void check_input_refused(Layer& layer, const Shape& x, std::string_view message) {
+  check_refused([&] { evaluate(layer, random(x)); }, message);
+}
+
 void check_empty_module(Layer& module, const Shape& x, const Shape& result) {
   module.zero_grad();
   Tape tape;

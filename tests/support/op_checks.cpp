@@ -69,11 +69,11 @@ void check_fixture(const FixtureCase& fixture, const Function& f, double toleran
 
 void check_same(const Function& f, const Function& expected, const std::vector<Tensor>& inputs,
                 double tolerance) {
-  const Evaluation got = evaluate(f, inputs), wanted = evaluate(expected, inputs);
-  CHECK(relative_error(got.value, wanted.value) <= tolerance);
+  const Evaluation got = evaluate(f, inputs), right = evaluate(expected, inputs);
+  CHECK(relative_error(got.value, right.value) <= tolerance);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     CAPTURE(i);
-    CHECK(relative_error(got.gradients[i], wanted.gradients[i]) <= tolerance);
+    CHECK(relative_error(got.gradients[i], right.gradients[i]) <= tolerance);
   }
 }
 

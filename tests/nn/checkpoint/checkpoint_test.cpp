@@ -54,7 +54,7 @@ std::string refusal(const Safetensors& file, Module& model) {
   return "it was read";
 }
 
-// PyTorch's model of a case, as it is at its start here.
+// The model of a fixture, as initialized here.
 std::unique_ptr<TransformerEncoder> make_encoder(const FixtureCase& fixture) {
   Generator generator(6);
   TransformerEncoderLayer::Options options{.dim_feedforward = fixture.option<std::int64_t>("ffn"),
@@ -77,7 +77,7 @@ const FixtureCase& named(const std::vector<FixtureCase>& cases, const std::strin
 
 }  // namespace
 
-TEST_CASE("checkpoint: a file that PyTorch's user wrote gives PyTorch's outputs, with a warning") {
+TEST_CASE("checkpoint: a file written by PyTorch gives PyTorch's outputs, with a warning") {
   const auto cases = load_fixture_cases("checkpoints.json", "encoder");
   for (const char* name : {"torch_encoder_f64", "torch_encoder_f32"}) {
     const FixtureCase& fixture = named(cases, name);
@@ -105,7 +105,7 @@ TEST_CASE("checkpoint: PyTorch computes the same with the weights of a file writ
                                                  .layer_norm_eps = 1e-3,
                                                  .norm_first = true};
   TransformerEncoder model(1, 4, 2, generator, options);
-  // The file that PyTorch read is the one that is written today.
+  // The file that PyTorch has read must be what this version writes.
   std::ifstream file(fixture_path("normlab_encoder.safetensors"), std::ios::binary);
   std::stringstream bytes;
   bytes << file.rdbuf();
@@ -182,8 +182,8 @@ TEST_CASE(
     CHECK(warnings.size() >= 1);
     CHECK(max_abs_difference(other->head.weight.value, model->head.weight.value) == 0.0);
   }
-  // Cosine attention and query-key norms have parameters of their own; still it is the field that
-  // is named.
+  // Cosine attention and query-key norms have additional parameters; the message must name the
+  // field all the same.
   Options cosine = {.image_side = 4,
                     .classes = 3,
                     .layers = 1,

@@ -21,7 +21,7 @@ std::string raw(const void* from, std::size_t size) {
   return {static_cast<const char*>(from), size};
 }
 
-// A file of this header, whose size is written as it is, and of so many bytes of data.
+// The bytes of a file with this header, which may be wrong, and so many zero bytes of data.
 std::string make_file(const std::string& header, std::size_t data_bytes) {
   const std::uint64_t size = header.size();
   return raw(&size, sizeof size) + header + std::string(data_bytes, '\0');
@@ -31,7 +31,8 @@ std::string entry(const std::string& dtype, const std::string& shape, const std:
   return fmt::format(R"({{"dtype":"{}","shape":{},"data_offsets":{}}})", dtype, shape, offsets);
 }
 
-// Refused as a damaged file, with this in the message. Anything else that is thrown is a fault.
+// Checks that the bytes are refused as damaged with this in the message; any other exception is an
+// error.
 void check_damaged(const std::string& bytes, const std::string& part) {
   CAPTURE(part);
   try {
@@ -186,13 +187,13 @@ TEST_CASE("safetensors: every kind of damage has its own message") {
                 "\"a\" of \"__metadata__\" is not text");
   check_damaged(make_file(R"({"__metadata__":{"a":"1","a":"1"}})", 0), "has the name \"a\" twice");
   check_damaged(make_file(R"({"__metadata__":{},"__metadata__":{}})", 0), "\"__metadata__\" twice");
-  // Names from the file cannot write to a terminal, or fill it.
+  // Names from the file must not reach a terminal unescaped, or flood it.
   check_damaged(make_file(R"({"\u001b[2J":1})", 0), R"("\u001b[2J" is not an object)");
   check_damaged(make_file("{\"" + std::string(1000, 'n') + "\":1}", 0),
                 "nnn...\" is not an object");
 }
 
-TEST_CASE("safetensors: a file of ten thousand damaged ones is read whole or refused, never more") {
+TEST_CASE("safetensors: each of ten thousand damaged files is read whole or refused") {
   const std::string good = to_safetensors(sample());
   std::uint64_t header_size = 0;
   std::memcpy(&header_size, good.data(), 8);
@@ -205,7 +206,7 @@ TEST_CASE("safetensors: a file of ten thousand damaged ones is read whole or ref
         total += static_cast<std::size_t>(tensor.numel()) * 8;
       }
       std::memcpy(&size, bytes.data(), 8);
-      // An F32 takes half of what it becomes.
+      // A tensor of F32 takes half as many bytes in the file.
       REQUIRE(8 + size + total >= bytes.size());
       ++read;
     } catch (const std::runtime_error&) {

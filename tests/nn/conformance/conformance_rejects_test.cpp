@@ -1,4 +1,4 @@
-// What the conformance suite has to find: layers that are wrong in one respect.
+// Layers with one fault each, which the conformance suite has to find.
 #include <algorithm>
 #include <cmath>
 
@@ -18,7 +18,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-// Properties of the failed results, each once.
+// The properties of the failed results, without repetition.
 Names failed(const NormEntry& entry) {
   Names names;
   for (const CheckResult& result : check_norm(entry)) {
@@ -29,7 +29,7 @@ Names failed(const NormEntry& entry) {
   return names;
 }
 
-// The same in one line, which doctest can print.
+// The same in one line, for doctest's messages.
 std::string all_failed(const NormEntry& entry) {
   std::string line;
   for (const std::string& name : failed(entry)) line += (line.empty() ? "" : "; ") + name;
@@ -39,7 +39,7 @@ std::string all_failed(const NormEntry& entry) {
 }  // namespace
 
 TEST_CASE("conformance: a wrong backward is rejected, of the input and of a parameter") {
-  // The size of the gradient that comes back is off by a tenth.
+  // The gradient is a tenth too large.
   const auto wrong = [](const Var& y) {
     const Adjoint dy(y);
     return record("wrong", y.value(), {y},
@@ -56,7 +56,8 @@ TEST_CASE("conformance: a wrong backward is rejected, of the input and of a para
 }
 
 TEST_CASE("conformance: a gradient where the function is constant is rejected") {
-  // The sign of the only feature: differences cannot see that its gradient must be zero.
+  // With one feature the output is its sign, and differences cannot see that the gradient must be
+  // 0.
   const auto straight_through = [](FunctionLayer& layer, const Var& x) {
     if (x.value().width() > 1) return apply_rms_norm(layer, x);
     const Adjoint dx(x);
@@ -197,7 +198,7 @@ TEST_CASE("conformance: a layer that differs from its reference implementation i
   CHECK(std::ranges::count(names, "gradient of x") == 0);
 }
 
-TEST_CASE("conformance: wrong shapes, names and makers are rejected, what throws is reported") {
+TEST_CASE("conformance: wrong shapes, names and factories are rejected, and exceptions reported") {
   const auto flattens = [](FunctionLayer& layer, const Var& x) {
     return reshape(apply_rms_norm(layer, x), {-1, x.value().width()});
   };

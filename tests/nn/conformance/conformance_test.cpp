@@ -17,7 +17,7 @@ TEST_CASE("conformance: every registered norm is what its entry says") {
   }
 }
 
-TEST_CASE("conformance: every part has results for a norm that has everything") {
+TEST_CASE("conformance: every part reports on a norm that has weight, bias and reference") {
   const std::vector<CheckResult> results = check_norm(nn::norms().at("layernorm"));
   for (const char* property : {"shape",
                                "empty batch",
@@ -50,7 +50,7 @@ TEST_CASE("conformance: every part has results for a norm that has everything") 
   }
 }
 
-TEST_CASE("conformance: a right layer that knows only its own eps passes") {
+TEST_CASE("conformance: a correct layer that ignores the eps passes") {
   CHECK(failures(check_norm(make_entry(apply_rms_norm, rms_norm_properties()))) == "");
 }
 
@@ -72,7 +72,7 @@ TEST_CASE("conformance: the invariances are measured with the size of their viol
   CHECK(all[1].name == "positive scale");
   CHECK(all[1].declared);
   CHECK(all[1].violation <= 1e-14);
-  // LayerNorm's eps of 1e-5 shows where the input has size 1.
+  // LayerNorm's eps of 1e-5 is visible for inputs of size 1.
   const double of_layernorm = measure_invariances(nn::norms().at("layernorm"))[1].violation;
   CHECK(of_layernorm > 1e-7);
   CHECK(of_layernorm < 1e-4);

@@ -5,10 +5,10 @@
 #include "nn/layers/multihead_attention.hpp"
 #include "tests/support/module_checks.hpp"
 
-// Layers that the tests of MultiheadAttention share.
+// Shared by the tests of MultiheadAttention.
 namespace normlab {
 
-inline std::unique_ptr<MultiheadAttention> made_for(const FixtureCase& fixture) {
+inline std::unique_ptr<MultiheadAttention> make_attention(const FixtureCase& fixture) {
   Generator generator(1);
   return std::make_unique<MultiheadAttention>(
       fixture.option<std::int64_t>("embed_dim"), fixture.option<std::int64_t>("num_heads"),

@@ -62,7 +62,7 @@ Var joined(MultiheadAttention& attention, const Var& scores, const Var& x) {
 }
 
 // softmax(cos(q, k) / tau) v; the lengths carry the machine epsilon that keeps 0/0 away.
-Var composed_cosine(MultiheadAttention& attention, const Var& x) {
+Var reference_with_cosine(MultiheadAttention& attention, const Var& x) {
   const auto to_unit_length = [](const Var& v) {
     const double eps = kHeadWidth * std::numeric_limits<double>::epsilon();
     return v / sqrt(sum(square(v), {-1}, true) + eps);
@@ -74,7 +74,7 @@ Var composed_cosine(MultiheadAttention& attention, const Var& x) {
   return joined(attention, cosines * reshape(inverse_tau, {kHeads, 1, 1}), x);
 }
 
-Var composed_rms(MultiheadAttention& attention, const Var& x) {
+Var reference_with_rms_norm(MultiheadAttention& attention, const Var& x) {
   const auto normalized = [&](std::int64_t part, Layer& norm) {
     const Var v = split_heads(attention, x, part);
     const double eps = std::numeric_limits<double>::epsilon();
@@ -85,9 +85,9 @@ Var composed_rms(MultiheadAttention& attention, const Var& x) {
   return joined(attention, scores / std::sqrt(static_cast<double>(kHeadWidth)), x);
 }
 
-// The layer and a composition agree in value, input gradient and every parameter gradient.
+// The layer and the reference agree in value, input gradient and every parameter gradient.
 void check_same_layer(MultiheadAttention& attention,
-                      const std::function<Var(MultiheadAttention&, const Var&)>& composed) {
+                      const std::function<Var(MultiheadAttention&, const Var&)>& reference) {
   const std::vector<Tensor> x{random({2, 3, kWidth})};
   attention.zero_grad();
   const Evaluation got = evaluate([&](const Vars& in) { return attention.forward(in[0]); }, x);
@@ -95,7 +95,7 @@ void check_same_layer(MultiheadAttention& attention,
   for (Parameter* parameter : attention.parameters()) gradients.push_back(parameter->grad);
   attention.zero_grad();
   const Evaluation expected =
-      evaluate([&](const Vars& in) { return composed(attention, in[0]); }, x);
+      evaluate([&](const Vars& in) { return reference(attention, in[0]); }, x);
   CHECK(relative_error(got.value, expected.value) <= 1e-12);
   CHECK(relative_error(got.gradients[0], expected.gradients[0]) <= 1e-12);
   std::size_t i = 0;
@@ -118,7 +118,7 @@ double logit_spread(const Tensor& weights) {
   return spread;
 }
 
-// Keeps what an RMSNorm gives out.
+// An RMSNorm that records its outputs.
 class Observed : public Layer {
  public:
   Observed(std::int64_t width, std::vector<Tensor>& outputs)
@@ -136,7 +136,7 @@ class Observed : public Layer {
 
 }  // namespace
 
-TEST_CASE("QK-norm: gradients agree with differences, of both norms' parameters, too") {
+TEST_CASE("QK-norm: gradients agree with differences, those of both norms included") {
   for (const char* name : {"layernorm", "rmsnorm"}) {
     CAPTURE(name);
     const auto attention = attention_with(with_norm(name));
@@ -150,8 +150,8 @@ TEST_CASE("QK-norm: gradients agree with differences, of both norms' parameters,
   }
 }
 
-TEST_CASE("QK-norm: the layer is its composition from primitive ops") {
-  check_same_layer(*attention_with(with_norm("rmsnorm")), composed_rms);
+TEST_CASE("QK-norm: the layer equals its reference implementation") {
+  check_same_layer(*attention_with(with_norm("rmsnorm")), reference_with_rms_norm);
 }
 
 TEST_CASE(
@@ -269,9 +269,9 @@ TEST_CASE("QK-norm and cosine attention: heads of one or two numbers are refused
   }
 }
 
-TEST_CASE("cosine attention: the layer is its composition from primitive ops") {
+TEST_CASE("cosine attention: the layer equals its reference implementation") {
   const auto attention = attention_with({.cosine = true});
-  check_same_layer(*attention, composed_cosine);
+  check_same_layer(*attention, reference_with_cosine);
   check_module_gradients(*attention, random({2, 3, kWidth}));
 }
 
@@ -291,7 +291,7 @@ TEST_CASE("cosine attention: logits stay within 1 / tau, however large queries a
   const Tensor weights = attention_weights(*attention, random({2, 6, kWidth}));
   CHECK(logit_spread(weights) <= 20.0);
   CHECK(logit_spread(weights) > 6.0);
-  // Without it the weights are one-hot: a spread that double cannot hold.
+  // Without normalization the weights are one-hot, so their ratio overflows.
   const auto plain = attention_with({});
   scale_queries_and_keys(*plain, 1e6);
   CHECK(logit_spread(attention_weights(*plain, random({2, 6, kWidth}))) > 700.0);

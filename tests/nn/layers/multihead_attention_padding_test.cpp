@@ -20,7 +20,7 @@ Tensor tokens_with_padding(double value) {
   return x;
 }
 
-// Without the token that is padding.
+// The tokens that are not padding.
 Tensor real_tokens(const Tensor& y) {
   std::vector<double> values(y.values().begin(), y.values().end());
   values.erase(values.begin() + 12, values.begin() + 18);
@@ -32,7 +32,7 @@ struct Pass {
   std::vector<Tensor> gradients;
 };
 
-// Backward from the real tokens alone, as a loss that ignores padding does.
+// The backward pass of a loss that ignores padding.
 Pass pass_with(MultiheadAttention& attention, double padding, bool cross) {
   attention.zero_grad();
   Tape tape;

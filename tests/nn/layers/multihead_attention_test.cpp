@@ -13,8 +13,8 @@ using namespace normlab;
 TEST_CASE("MultiheadAttention: values and gradients are PyTorch's") {
   for (const FixtureCase& fixture : load_fixture_cases("layers.json", "multihead_attention")) {
     if (fixture.option<bool>("weights_seeded"))
-      continue;  // in multihead_attention_composed_test.cpp
-    const auto attention = made_for(fixture);
+      continue;  // in multihead_attention_reference_test.cpp
+    const auto attention = make_attention(fixture);
     const AttentionMasks masks = make_masks(fixture, "attn_mask", "key_padding_mask");
     check_module_fixture(*attention, fixture, [&](const Vars& in) {
       return fixture.option<bool>("self_attention")
@@ -30,7 +30,7 @@ TEST_CASE("MultiheadAttention: attention weights are PyTorch's, per head and ave
     if (!fixture.option<bool>("need_weights")) continue;
     ++cases;
     CAPTURE(fixture.name);
-    const auto attention = made_for(fixture);
+    const auto attention = make_attention(fixture);
     load_parameters(*attention, fixture);
     const AttentionMasks masks = make_masks(fixture, "attn_mask", "key_padding_mask");
     Tape tape;
@@ -64,8 +64,9 @@ TEST_CASE("MultiheadAttention: gradients agree with differences") {
 }
 
 TEST_CASE("MultiheadAttention: a token gets its own heads side by side") {
-  // Scores of 0, values and output as they are; causal, so that token 0 sees itself and token 1 the
-  // mean of both. Heads merged without a transpose would give (1, 2), (10, 20).
+  // All scores are 0, and value and output projections are the identity. The mask is causal, so
+  // token 0 sees itself and token 1 the mean of both. Heads merged without a transpose would give
+  // (1, 2), (10, 20).
   Generator generator(1);
   MultiheadAttention attention(2, 2, generator);
   attention.in_proj_weight.value = Tensor({6, 2}, {0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 1});

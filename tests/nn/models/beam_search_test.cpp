@@ -28,7 +28,7 @@ NextLogProbabilities follows(const Tensor& table) {
   };
 }
 
-// Peaked, so that outputs of every length compete.
+// Peaked distributions, so that outputs of all lengths compete.
 Tensor random_table(std::int64_t vocabulary, std::uint64_t seed) {
   Tape tape;
   Tensor scores = random({vocabulary, vocabulary}, seed);
@@ -41,7 +41,7 @@ Tensor logs(Tensor probabilities) {
   return probabilities;
 }
 
-// Every output there is, the best first.
+// All possible outputs, best first.
 void extend(const Tensor& table, const SearchOptions& options, const Hypothesis& before,
             std::vector<Hypothesis>& all) {
   const std::int64_t last = before.tokens.empty() ? options.begin : before.tokens.back();
@@ -207,7 +207,8 @@ TEST_CASE("beam_search: stops when no live output can win") {
   CHECK(calls == 1);
 }
 
-TEST_CASE("greedy_search: several sentences each go their own way, the ended ones are not asked") {
+TEST_CASE(
+    "greedy_search: sentences are independent, and finished ones are not passed to the model") {
   // Sentence s counts 3, 4, ... and ends after s tokens.
   std::vector<std::size_t> asked;
   const auto count_to = [&](const std::vector<Prefix>& prefixes) {

@@ -5,7 +5,7 @@
 #include "nn/models/translation_transformer.hpp"
 #include "tests/support/module_checks.hpp"
 
-// What the tests of TranslationTransformer and of decoding with it share.
+// Shared by the tests of TranslationTransformer and of decoding.
 namespace normlab {
 
 using Tied = TranslationTransformer::TiedEmbeddings;
@@ -26,7 +26,7 @@ inline TranslationTransformer::Options tiny(Placement placement = Placement::pre
           .tied = tied};
 }
 
-// Random parameters: norms that are not the identity, biases that are not 0.
+// With random parameters, so that norms are not the identity and biases are not 0.
 inline std::unique_ptr<TranslationTransformer> small_model(
     const TranslationTransformer::Options& options) {
   Generator generator(2);

@@ -125,9 +125,5 @@ TEST_CASE("VisionTransformer: sizes and names that do not fit are refused") {
   refuses({.nhead = 5}, "[MultiheadAttention] embed_dim");
   refuses({.norm = "nonorm"}, "[Registry] norm: must be one of layernorm");
   VisionTransformer model(tiny(), generator);
-  check_refused(
-      [&] {
-        evaluate(model, random({2, 4, 5}));
-      },
-      "[VisionTransformer] images: must be (N, 4, 4)");
+  check_input_refused(model, {2, 4, 5}, "[VisionTransformer] images: must be (N, 4, 4)");
 }

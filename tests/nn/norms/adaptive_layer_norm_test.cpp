@@ -49,7 +49,7 @@ TEST_CASE("AdaptiveLayerNorm: with zero_init it starts as LayerNorm, exactly") {
   Tape tape;
   const Tensor y = norm.forward(tape.constant(x), tape.constant(random({2, 3}, 2))).value();
   CHECK(max_abs_difference(y, evaluate(plain, x)) == 0.0);
-  // It can leave the start: the modulation has a gradient there.
+  // Training can leave this start, since the modulation has a gradient.
   tape.backward(norm.forward(tape.constant(x), tape.constant(random({2, 3}, 2))),
                 random({2, 4, 5}, 3));
   CHECK(normlab::norm(norm.modulation.weight.grad) > 0.1);

@@ -19,8 +19,8 @@ LayerNorm made_for(const FixtureCase& fixture) {
            .bias = fixture.option<bool>("bias")}};
 }
 
-// How many groups of elements share their statistics: changing one element of an input changes the
-// outputs of its group, and only those.
+// The number of groups of elements that share their statistics. Changing one element changes
+// exactly the outputs of its group.
 std::int64_t statistics(Layer& norm, const Shape& shape) {
   const Tensor x = random(shape), y = evaluate(norm, x);
   Tensor changed = x;
@@ -82,7 +82,7 @@ TEST_CASE("LayerNorm: the documented formula, worked out by hand") {
                        Tensor({4}, {1 - 3 * rstd, -rstd, rstd, 1 + 3 * rstd})) <= 1e-15);
 }
 
-TEST_CASE("LayerNorm: weight starts at one, bias at zero, each is there only when asked for") {
+TEST_CASE("LayerNorm: weight starts at one and bias at zero, and options leave them out") {
   LayerNorm both(Shape{2, 3});
   REQUIRE(both.named_parameters().size() == 2);
   CHECK(relative_error(both.parameter("weight").value, Tensor::ones({2, 3})) == 0.0);
@@ -128,10 +128,8 @@ TEST_CASE("LayerNorm: statistics over a token leave the other tokens alone") {
 TEST_CASE(
     "LayerNorm: a channels-first map is refused with a hint, unless its width fits by chance") {
   LayerNorm norm(4);
-  check_refused(
-      [&] {
-        evaluate(norm, random({1, 4, 3, 5}));
-      },
+  check_input_refused(
+      norm, {1, 4, 3, 5},
       "[layer_norm] x: must end in the normalized shape (4,) (axis 1 fits: a "
       "channels-first map has to be permuted to channels-last first), got (1, 4, 3, 5)");
   CHECK(statistics(norm, {1, 4, 3, 4}) == 12);  // one per line of the map, not per pixel
@@ -139,13 +137,10 @@ TEST_CASE(
 
 TEST_CASE("LayerNorm: an input of another width is refused") {
   LayerNorm norm(Shape{3, 4});
-  check_refused(
-      [&] {
-        evaluate(norm, random({2, 4, 3}));
-      },
-      "[layer_norm] x: must end in the normalized shape (3, 4), got (2, 4, 3)");
-  check_refused([&] { evaluate(norm, random({4})); },
-                "[layer_norm] x: must end in the normalized shape (3, 4), got (4,)");
+  check_input_refused(norm, {2, 4, 3},
+                      "[layer_norm] x: must end in the normalized shape (3, 4), got (2, 4, 3)");
+  check_input_refused(norm, {4},
+                      "[layer_norm] x: must end in the normalized shape (3, 4), got (4,)");
 }
 
 TEST_CASE("LayerNorm: an empty batch gives an empty result and zero parameter gradients") {
@@ -153,7 +148,7 @@ TEST_CASE("LayerNorm: an empty batch gives an empty result and zero parameter gr
   check_empty_module(norm, {0, 5, 8}, {0, 5, 8});
 }
 
-TEST_CASE("LayerNorm: a constant row gives the bias with finite gradients, at eps 0 too") {
+TEST_CASE("LayerNorm: a constant row gives the bias with finite gradients, even at eps 0") {
   for (const double eps : {1e-5, 0.0}) {
     CAPTURE(eps);
     LayerNorm norm(4, {.eps = eps});

@@ -8,7 +8,7 @@
 
 using namespace normlab;
 
-TEST_CASE("norms: every layer of the article is there, described in one line") {
+TEST_CASE("norms: every layer of the article is registered, with a description of one line") {
   const std::vector<std::string> names = nn::norms().names();
   for (const char* name : {"layernorm", "rmsnorm", "scalenorm", "convnext", "adaln", "batchnorm",
                            "instancenorm", "groupnorm", "dyt"}) {
@@ -51,7 +51,7 @@ TEST_CASE("norms: the documented formulas of the statistics over tokens, on two 
   }
 }
 
-TEST_CASE("norms: an unknown norm is refused with the names there are") {
+TEST_CASE("norms: an unknown norm is refused with the known ones") {
   check_refused([] { nn::norms().at("layer_norm"); },
                 "[Registry] norm: must be one of layernorm, rmsnorm, scalenorm");
 }

@@ -32,13 +32,13 @@ TEST_CASE("normalize_axes: any axes, in any order, against primitive ops") {
   const Tensor x = random({2, 3, 4, 5});
   for (const std::vector<std::int64_t>& axes : std::vector<std::vector<std::int64_t>>{
            {0}, {1}, {2}, {3}, {1, 2, 3}, {0, 2, 3}, {2, 3}, {3, 0}, {2, 1}, {0, 1, 2, 3}}) {
-    const Function composed = [&](const Vars& in) {
+    const Function reference = [&](const Vars& in) {
       const Var centred = in[0] - mean(in[0], axes, true);
       return centred / sqrt(mean(square(centred), axes, true) + kEps);
     };
     CAPTURE(axes.size());
     CAPTURE(axes.front());
-    check_same(over(axes), composed, {x});
+    check_same(over(axes), reference, {x});
   }
 }
 

@@ -66,8 +66,7 @@ TEST_CASE("clip_grad_norm: large and small gradients have finite norms") {
   }
 }
 
-TEST_CASE(
-    "clip_grad_norm: what is not finite shows in the norm and, as in PyTorch, the gradients") {
+TEST_CASE("clip_grad_norm: NaN and infinity reach the norm and, as in PyTorch, the gradients") {
   for (const double p : {1.0, 2.0, 3.0, kInfinity}) {
     CAPTURE(p);
     Parameter nan = with_gradient(Tensor({3}, {1, kNaN, 7})),

@@ -29,7 +29,7 @@ TEST_CASE("LearningRate: warmup starts above zero, rises at every step and ends 
   }
 }
 
-TEST_CASE("LearningRate: a warmup of 0 or 1 is none, the first step has the peak") {
+TEST_CASE("LearningRate: a warmup of 0 or 1 is none: the first step has the peak") {
   for (const std::string& decay : decay_names()) {
     CAPTURE(decay);
     LearningRate none{.peak = 0.5, .warmup = 0, .decay = decay_of(decay), .total = 20, .every = 5};

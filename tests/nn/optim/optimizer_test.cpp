@@ -37,7 +37,7 @@ UpdateRule make_rule(const FixtureCase& fixture) {
   return RAdam{beta1, beta2, eps, number("weight_decay", RAdam{}.weight_decay)};
 }
 
-// The two parameters of a case and the gradients that they get (optimizer_cases.py).
+// The two parameters of a fixture and their gradients (optimizer_cases.py).
 struct Run {
   explicit Run(const FixtureCase& fixture)
       : noise_w(tensor_of(fixture.input("noise_w"))),
@@ -75,7 +75,7 @@ Parameter with_gradient(double value, double gradient) {
   return {"w", Tensor::scalar(value), Tensor::scalar(gradient)};
 }
 
-// What one parameter is after these gradients.
+// The value of one parameter after a step with each of these gradients.
 double after(const UpdateRule& rule, double lr, double value,
              const std::vector<double>& gradients) {
   Parameter w = with_gradient(value, 0.0);
@@ -143,7 +143,7 @@ TEST_CASE("Optimizer: the first steps by hand, with eps added after the bias cor
   // m / (1 - 0.9) = g and sqrt(v / (1 - 0.999)) = |g|: g / (|g| + eps), whatever the size of g.
   CHECK(std::abs(after(Adam{}, 1.0, 0.0, {1e-8}) + 0.5) <= 1e-12);
   CHECK(std::abs(after(Adam{}, 1e-3, 2.0, std::vector<double>(100, 3.0)) - 1.9) <= 1e-8);
-  // RAdam is Adam without the root for five steps, and rectified at the sixth.
+  // RAdam is momentum without the root for five steps, and rectified from the sixth on.
   CHECK(std::abs(after(RAdam{}, 0.1, 0.0, std::vector<double>(5, 1e-3)) + 5e-4) <= 1e-15);
   for (std::int64_t t = 1; t <= 5; ++t) CHECK(radam_rectification(0.999, t) == 0.0);
   CHECK(std::abs(radam_rectification(0.999, 6) - 0.0258211) <= 1e-7);

@@ -28,7 +28,7 @@ Tensor tokens(std::uint64_t seed = 1) {
   return generator.randn({2, 3, kWidth});
 }
 
-// Gates that start at zero would hide what is behind them.
+// A gate that is zero would hide errors of its branch.
 void move_parameters(Module& module) {
   Generator generator(2);
   for (Parameter* parameter : module.parameters()) {
@@ -124,7 +124,8 @@ TEST_CASE("placement: DeepNorm's beta is on the values' path and not on queries 
   }
 }
 
-TEST_CASE("placement: a stream is normalized, or it grows to a final norm, or has no norm") {
+TEST_CASE(
+    "placement: the stream is normalized in the block, or by a final norm, or there is no norm") {
   for (const PlacementEntry& placement : nn::placements()) {
     CAPTURE(placement.name);
     CHECK(placement.normalizes_stream + placement.needs_final_norm ==
@@ -152,7 +153,7 @@ TEST_CASE("placement: parallel reads one norm in both branches") {
 }
 
 TEST_CASE(
-    "placement: a stack has the final norm that its placement needs, or says that it was told") {
+    "placement: a stack has the final norm that its placement needs, or describes the override") {
   for (const PlacementEntry& placement : nn::placements()) {
     CAPTURE(placement.name);
     Generator generator(8);

@@ -9,7 +9,7 @@
 #include "nn/transformer/transformer_decoder_layer.hpp"
 #include "tests/nn/transformer/transformer_encoder_layer_cases.hpp"
 
-// What the tests of TransformerDecoderLayer, TransformerDecoder and Transformer share.
+// Shared by the tests of TransformerDecoderLayer, TransformerDecoder and Transformer.
 namespace normlab {
 
 inline TransformerEncoderLayer::Options make_block_options(const FixtureCase& fixture) {
@@ -22,7 +22,7 @@ inline TransformerEncoderLayer::Options make_block_options(const FixtureCase& fi
           .bias = fixture.option_or<bool>("bias", true)};
 }
 
-// Value and every gradient of a decoder or one of its layers are PyTorch's.
+// Checks value and gradients of a decoder, or of one of its layers, against PyTorch's.
 template <typename Decoder>
 void check_decoder_fixture(Decoder& decoder, const FixtureCase& fixture) {
   const AttentionMasks masks = make_masks(fixture, "tgt_mask", "tgt_key_padding_mask");
@@ -50,7 +50,8 @@ Tensor decoded(Decoder& decoder, const Tensor& x, const Tensor& memory,
   return decoder.forward(tape.constant(x), tape.constant(memory), masks, memory_masks).value();
 }
 
-// f of two inputs: the gradients of the module's parameters and of both agree with differences.
+// Checks the gradients of f(first, second), by both inputs and the module's parameters, against
+// central differences.
 inline void check_gradients_of_two(Module& module, const Tensor& first, const Tensor& second,
                                    const std::function<Var(const Var&, const Var&)>& f) {
   Parameter a{"first", first}, b{"second", second};

@@ -40,7 +40,8 @@ TEST_CASE("TransformerDecoderLayer: values and gradients are PyTorch's") {
   }
 }
 
-TEST_CASE("TransformerDecoderLayer: gradients agree with differences, the memory's too") {
+TEST_CASE(
+    "TransformerDecoderLayer: gradients agree with differences, those of the memory included") {
   for (const bool norm_first : {false, true}) {
     CAPTURE(norm_first);
     TransformerDecoderLayer::Options options = small_options(norm_first);
@@ -126,7 +127,7 @@ TEST_CASE("TransformerDecoderLayer: dropout acts in train mode only, on all thre
   }
 }
 
-TEST_CASE("TransformerDecoderLayer: causal, no token sees a later one, and padding is not seen") {
+TEST_CASE("TransformerDecoderLayer: no token sees a later one if causal, and none sees padding") {
   for (const bool norm_first : {false, true}) {
     const auto layer = small_decoder_layer(small_options(norm_first));
     const AttentionMasks causal{.is_causal = true};
@@ -190,7 +191,7 @@ TEST_CASE(
   CHECK(hyperparameter("multihead_attn.attention") == Hyperparameter(std::string("cosine")));
 }
 
-TEST_CASE("TransformerDecoderLayer: placements, memories and uses that do not fit are refused") {
+TEST_CASE("TransformerDecoderLayer: placements and memories that do not fit are refused") {
   for (const PlacementEntry& placement : nn::placements()) {
     if (placement.name == "post" || placement.name == "pre") continue;
     Generator generator(1);

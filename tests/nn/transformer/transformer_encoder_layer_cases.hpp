@@ -5,7 +5,7 @@
 #include "nn/transformer/transformer_encoder_layer.hpp"
 #include "tests/support/module_checks.hpp"
 
-// Blocks that the tests of TransformerEncoderLayer and TransformerEncoder share.
+// Shared by the tests of TransformerEncoderLayer and TransformerEncoder.
 namespace normlab {
 
 inline TransformerEncoderLayer::Options small_options(bool norm_first, double dropout = 0.0) {

@@ -1,4 +1,4 @@
-// Where the norms stand: post-norm, pre-norm, and x + norm(F(x)), which is neither of them.
+// Post-norm, pre-norm, and x + norm(F(x)), which is neither.
 #include <functional>
 #include <optional>
 
@@ -14,7 +14,7 @@ using namespace normlab;
 
 namespace {
 
-// PyTorch's own two are asked for in PyTorch's way, by norm_first.
+// The two that PyTorch has are chosen by norm_first, as in PyTorch.
 std::optional<Placement> read_placement(const FixtureCase& fixture) {
   if (fixture.option<std::string>("placement") != "residual_post") return std::nullopt;
   return Placement::res_post;
@@ -35,7 +35,7 @@ std::unique_ptr<TransformerEncoderLayer> made_for(const FixtureCase& fixture) {
           .placement = read_placement(fixture)});
 }
 
-// The three places of a norm around the branches of a block, from the pieces of a layer (without
+// The block with its norms in one of three places, built from the parts of a layer (without
 // dropout).
 Var composed(TransformerEncoderLayer& layer, Placement placement, const Var& x) {
   const auto attention = [&](const Var& v) { return layer.self_attn.forward(v); };

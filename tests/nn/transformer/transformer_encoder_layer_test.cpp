@@ -97,7 +97,7 @@ TEST_CASE("TransformerEncoderLayer: dropout acts in train mode only, at all four
   }
 }
 
-TEST_CASE("TransformerEncoderLayer: the norm is of the kind and with the options asked for") {
+TEST_CASE("TransformerEncoderLayer: the norm is the one that the options describe") {
   Generator generator(1);
   TransformerEncoderLayer layer(6, 2, generator,
                                 {.dim_feedforward = 10, .layer_norm_eps = 0.5, .bias = false});

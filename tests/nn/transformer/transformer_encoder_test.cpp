@@ -230,7 +230,7 @@ TEST_CASE("TransformerEncoder: backward by chunks of the batch adds up to one pa
       CHECK(relative_error(chunked[i], whole[i]) <= 1e-13);
     }
   }
-  // And one pass is that of the mean.
+  // One pass over all images gives the gradient of the same mean.
   for (Parameter* parameter : parameters) parameter->zero_grad();
   Tape tape;
   tape.backward(cross_entropy(head.forward(mean(encoder->forward(tape.constant(x)), {1})), labels));

@@ -105,7 +105,7 @@ TEST_CASE("Transformer: its matrices start as PyTorch's, number by number") {
 }
 
 TEST_CASE("Transformer: the constructor leaves every matrix Xavier uniform") {
-  // The largest of so many uniform numbers comes close to the bound, and none exceeds it.
+  // The largest of so many uniform numbers is close to the bound, and none exceeds it.
   Generator generator(1);
   Transformer model({.d_model = 32, .nhead = 2, .num_encoder_layers = 1, .num_decoder_layers = 1},
                     generator);
@@ -121,7 +121,7 @@ TEST_CASE("Transformer: the constructor leaves every matrix Xavier uniform") {
   }
 }
 
-TEST_CASE("Transformer: both halves end in a norm, or neither, as asked for or needed") {
+TEST_CASE("Transformer: both halves end in a norm or neither does, by option or by need") {
   const auto ends = [](bool norm_first, FinalNorm final_norm) {
     Generator generator(1);
     Transformer model(tiny(norm_first, final_norm), generator);
@@ -143,7 +143,7 @@ TEST_CASE("Transformer: both halves end in a norm, or neither, as asked for or n
   }
 }
 
-TEST_CASE("Transformer: gradients agree with differences, of source and target too") {
+TEST_CASE("Transformer: gradients agree with differences, for source, target and parameters") {
   for (const bool norm_first : {false, true}) {
     Generator generator(1);
     Transformer::Options options = tiny(norm_first);

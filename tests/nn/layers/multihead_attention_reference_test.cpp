@@ -1,4 +1,4 @@
-// MultiheadAttention against its composition from primitive ops.
+// MultiheadAttention against its reference implementation in primitive ops.
 #include <cmath>
 
 #include <doctest/doctest.h>
@@ -21,13 +21,14 @@ struct Projection {
   std::optional<Var> bias;
 };
 
-// The layer from primitive ops, one head after the other in a batch, with weights (N, H, Tq, Tk)
-// that a gradient flows through.
-struct Composed {
+// The layer in primitive ops, with the heads as a batch axis. Gradients flow through its weights
+// (N, H, Tq, Tk).
+struct ReferenceResult {
   Var output, weights;
 };
-Composed compose(const Vars& in, const Projection& q, const Projection& k, const Projection& v,
-                 const Projection& out, std::int64_t heads) {
+ReferenceResult reference_attention(const Vars& in, const Projection& q, const Projection& k,
+                                    const Projection& v, const Projection& out,
+                                    std::int64_t heads) {
   const std::int64_t n = in[0].shape()[0], width = in[0].shape()[2], part = width / heads;
   const auto split = [&](const Var& x, const Projection& projection) {
     const Var y = linear(x, projection.weight, projection.bias);
@@ -42,7 +43,8 @@ Composed compose(const Vars& in, const Projection& q, const Projection& k, const
 }
 
 // The same with the parameters of a layer.
-Composed compose(MultiheadAttention& attention, const Vars& in, std::int64_t heads) {
+ReferenceResult reference_attention(MultiheadAttention& attention, const Vars& in,
+                                    std::int64_t heads) {
   Tape& tape = in[0].tape();
   const std::int64_t width = in[0].shape()[2];
   const auto part = [&](std::int64_t i) {
@@ -54,22 +56,23 @@ Composed compose(MultiheadAttention& attention, const Vars& in, std::int64_t hea
   };
   Projection out{tape.watch(attention.out_proj.weight), {}};
   if (attention.out_proj.bias != nullptr) out.bias = tape.watch(*attention.out_proj.bias);
-  return compose(in, part(0), part(1), part(2), out, heads);
+  return reference_attention(in, part(0), part(1), part(2), out, heads);
 }
 
 }  // namespace
 
-// No gradient flows through the layer's weights, so PyTorch's is met by the composition; the
-// layer's values are compared, too.
-TEST_CASE("MultiheadAttention: its composition has PyTorch's gradients through the weights, too") {
+// No gradient flows through the layer's weights. So PyTorch's gradients through the weights are
+// compared with the reference implementation's, and the layer's values with both.
+TEST_CASE("MultiheadAttention: the reference implementation has PyTorch's gradients of weights") {
   int cases = 0;
   for (const FixtureCase& fixture : load_fixture_cases("layers.json", "multihead_attention")) {
     if (!fixture.option<bool>("weights_seeded")) continue;
     ++cases;
-    const auto attention = made_for(fixture);
+    const auto attention = make_attention(fixture);
     const auto f = [&](const Vars& in) {
       const Vars all = in.size() == 1 ? Vars{in[0], in[0], in[0]} : in;
-      const Composed result = compose(*attention, all, fixture.option<std::int64_t>("num_heads"));
+      const ReferenceResult result =
+          reference_attention(*attention, all, fixture.option<std::int64_t>("num_heads"));
       CHECK(relative_error(attention->attend(all[0], all[1], all[2]).output.value(),
                            result.output.value()) <= 1e-12);
       const bool averaged = fixture.option<bool>("average_attn_weights");
@@ -85,8 +88,8 @@ TEST_CASE("MultiheadAttention: its composition has PyTorch's gradients through t
 TEST_CASE("MultiheadAttention: the key bias has no gradient, since softmax ignores shifts") {
   // As an input of its own, against differences ...
   const Function f = [](const Vars& in) {
-    return compose({in[0], in[0], in[0]}, {in[1], in[2]}, {in[3], in[4]}, {in[5], in[6]},
-                   {in[7], in[8]}, 2)
+    return reference_attention({in[0], in[0], in[0]}, {in[1], in[2]}, {in[3], in[4]},
+                               {in[5], in[6]}, {in[7], in[8]}, 2)
         .output;
   };
   std::vector<Tensor> inputs{random({2, 3, 6})};
@@ -115,7 +118,7 @@ TEST_CASE("MultiheadAttention: self-attention is attention of three equal inputs
              {random({2, 4, 6})}, 1e-13);
   check_same([&](const Vars& in) { return attention->forward(in[0]); },
              [&](const Vars& in) {
-               return compose(*attention, {in[0], in[0], in[0]}, 2).output;
+               return reference_attention(*attention, {in[0], in[0], in[0]}, 2).output;
              },
              {random({2, 4, 6})}, 1e-13);
 }
