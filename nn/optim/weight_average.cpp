@@ -1,4 +1,4 @@
-// Tested by tests/nn/optim/optimizer_test.cpp.
+// Tested by tests/nn/optim/weight_average_test.cpp.
 #include "nn/optim/weight_average.hpp"
 
 #include <utility>

@@ -145,3 +145,52 @@ mutant("the source's padding is hidden from the encoder only"
   nn/models/translation_transformer.cpp nn/models/translation_transformer.cpp models/translation_transformer
   [==[{.key_padding_mask = memory.padding})]==]
   [==[{})]==])
+
+mutant("Adam without weight decay multiplies the weight by zero"
+  nn/optim/update_rules.cpp nn/optim/update_rules.cpp optim/optimizer
+  [==[return decay == 0.0 ? g : g + decay * w;]==]
+  [==[return g + decay * w;]==])
+
+mutant("the maximum of amsgrad drops a NaN"
+  nn/optim/update_rules.cpp nn/optim/update_rules.cpp optim/optimizer
+  [==[return a >= b || std::isnan(a) ? a : b;]==]
+  [==[return a < b ? b : a;]==])
+
+mutant("a step takes a gradient of NaN"
+  nn/optim/optimizer.cpp nn/optim/optimizer.cpp optim/optimizer_refusals
+  [==[check(all_finite(parameter.grad),]==]
+  [==[check(true,]==])
+
+mutant("padding that holds NaN is read"
+  nn/layers/multihead_attention.cpp nn/layers/multihead_attention.cpp layers/multihead_attention_padding
+  [==[while (t < mask.numel() && !is_broken(t)) ++t;]==]
+  [==[t = mask.numel();]==])
+
+mutant("DeepNorm enlarges the stream before the attention only"
+  nn/transformer/transformer_encoder_layer.cpp nn/transformer/transformer_encoder_layer.cpp transformer/placement
+  [==[return n2(alpha * z + ffn(z));]==]
+  [==[return n2(z + ffn(z));]==])
+
+mutant("DeepNorm enlarges the stream before the ffn only"
+  nn/transformer/transformer_encoder_layer.cpp nn/transformer/transformer_encoder_layer.cpp transformer/placement
+  [==[const Var z = n1(alpha * x + attn(x));]==]
+  [==[const Var z = n1(x + attn(x));]==])
+
+mutant("an integer is rounded before it is checked"
+  nn/checkpoint/safetensors_reader.cpp nn/checkpoint/safetensors_reader.cpp checkpoint/safetensors
+  [==[check(value);
+      to[i] = static_cast<double>(value);]==]
+  [==[to[i] = static_cast<double>(value);
+      check(static_cast<T>(to[i]));]==])
+
+mutant("a tied matrix that differs is taken"
+  nn/checkpoint/checkpoint.cpp nn/checkpoint/checkpoint.cpp checkpoint/checkpoint
+  [==[if (!equal(*found->second, *assignments_.at(&parameter.value))) {]==]
+  [==[if (false) {]==])
+
+mutant("an empty batch is not counted"
+  nn/norms/batch_norm.cpp nn/norms/batch_norm.cpp norms/batch_norm
+  [==[  num_batches_tracked += Tensor::scalar(1.0);
+  if (x.numel() == 0) return;]==]
+  [==[  if (x.numel() == 0) return;
+  num_batches_tracked += Tensor::scalar(1.0);]==])

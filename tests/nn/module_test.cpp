@@ -224,3 +224,27 @@ TEST_CASE("module: hyperparameters, buffers and generators have dotted names, pa
   CHECK(stack.named_generators()[1].first == "b.generator");
   CHECK(stack.named_generators()[0].second == &stack.first.generator);
 }
+
+TEST_CASE("Module: decayed parameters and aliases are listed with those of every module below") {
+  class Tied : public Module {
+   public:
+    Tied()
+        : matrix(register_parameter("matrix", Tensor::ones({2, 2}), WeightDecay::on)),
+          gain(register_parameter("gain", Tensor::ones({2, 2}))) {
+      register_alias("head", matrix);
+    }
+    Parameter &matrix, &gain;
+  };
+  class Pair : public Module {
+   public:
+    Pair()
+        : first(register_module("first", std::make_unique<Tied>())),
+          second(register_module("second", std::make_unique<Tied>())) {}
+    Tied &first, &second;
+  } pair;
+  CHECK(pair.decayed_parameters() ==
+        std::vector<Parameter*>{&pair.first.matrix, &pair.second.matrix});
+  const std::vector<std::pair<std::string, Parameter*>> expected{
+      {"first.head", &pair.first.matrix}, {"second.head", &pair.second.matrix}};
+  CHECK(pair.named_aliases() == expected);
+}

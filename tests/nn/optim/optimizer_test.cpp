@@ -5,10 +5,8 @@
 
 #include <doctest/doctest.h>
 
-#include "core/ops/cross_entropy.hpp"
 #include "nn/layers/linear.hpp"
 #include "nn/norms/layer_norm.hpp"
-#include "nn/optim/weight_average.hpp"
 #include "tests/support/module_checks.hpp"
 
 using namespace normlab;
@@ -214,54 +212,6 @@ TEST_CASE("update: the maximum of amsgrad is NaN from the first NaN on") {
   CHECK(std::isnan(moments.largest.item()));
 }
 
-TEST_CASE("Optimizer: a gradient that cannot be used is refused, and nothing changes") {
-  Parameter first = with_gradient(1.0, 1.0), second{"second", Tensor({2}, {1, 2})};
-  Optimizer optimizer(std::vector<Parameter*>{&first, &second}, Adam{});
-  const struct {
-    Tensor gradient;
-    const char* refusal;
-  } cases[] = {
-      {Tensor({2}, {1, std::nan("")}), "[Optimizer::step] gradient of second: must be finite"},
-      {Tensor({2}, {1, -HUGE_VAL}), "[Optimizer::step] gradient of second: must be finite"},
-      {Tensor({3}, {1, 2, 3}), "[Optimizer::step] gradient of second: must have shape (2,)"},
-      {Tensor::scalar(1.0), "[Optimizer::step] gradient of second: must have shape (2,)"},
-  };
-  for (const auto& [gradient, refusal] : cases) {
-    second.grad = gradient;
-    check_refused([&] { optimizer.step(0.1); }, refusal);
-    CHECK(first.value.item() == 1.0);
-    CHECK(optimizer.state().empty());
-  }
-  check_refused([] { Optimizer(std::vector<Parameter*>{nullptr}, Sgd{}); },
-                "[Optimizer] parameters: must not be null");
-}
-
-TEST_CASE("Optimizer: stored moments that no training leaves behind are refused") {
-  Parameter w = with_gradient(1.0, 1.0);
-  Optimizer optimizer(std::vector<Parameter*>{&w}, Adam{.amsgrad = true});
-  optimizer.step(0.1);
-  const NamedTensors good = optimizer.state();
-  const struct {
-    std::size_t entry;
-    double value;
-    const char* refusal;
-  } cases[] = {
-      {1, std::nan(""), "[Optimizer::load_state] w.exp_avg: must be finite"},
-      {1, HUGE_VAL, "[Optimizer::load_state] w.exp_avg: must be finite"},
-      {2, std::nan(""), "[Optimizer::load_state] w.exp_avg_sq: must be finite"},
-      {2, -1e-300, "[Optimizer::load_state] w.exp_avg_sq: must not be negative"},
-      {3, -1.0, "[Optimizer::load_state] w.max_exp_avg_sq: must not be negative"},
-  };
-  for (const auto& [entry, value, refusal] : cases) {
-    NamedTensors wrong = good;
-    wrong[entry].second = Tensor::scalar(value);
-    check_refused([&] { optimizer.load_state(wrong); }, refusal);
-  }
-  NamedTensors negative_mean = good;
-  negative_mean[1].second = Tensor::scalar(-1.0);
-  optimizer.load_state(negative_mean);
-}
-
 TEST_CASE("Optimizer: micro-batches seeded by their share give the gradient of the mean") {
   // Losses 1, 1, 1 and 4, as w^T x of one weight: the mean is 7 / 4, the mean of means 5 / 2.
   Generator generator(1);
@@ -274,95 +224,4 @@ TEST_CASE("Optimizer: micro-batches seeded by their share give the gradient of t
   pass(Tensor({3, 1}, {1, 1, 1}), 3.0 / 4.0);
   pass(Tensor({1, 1}, {4}), 1.0 / 4.0);
   CHECK(linear.weight.grad.item() == 1.75);
-}
-
-TEST_CASE("Optimizer: options, groups and states that do not fit are refused") {
-  Parameter w = with_gradient(1.0, 1.0), other = with_gradient(1.0, 1.0);
-  const std::vector<Parameter*> one{&w};
-  const auto refuses = [&](const UpdateRule& rule, std::string_view message) {
-    check_refused([&] { Optimizer(one, rule); }, message);
-  };
-  refuses(Sgd{.momentum = -0.1}, "[Sgd] momentum: must be");
-  refuses(Sgd{.nesterov = true}, "[Sgd] nesterov: must come with a momentum");
-  refuses(Sgd{.momentum = 0.9, .dampening = 0.1, .nesterov = true}, "[Sgd] nesterov");
-  refuses(Adam{.beta1 = 1.0}, "[Adam, AdamW, RAdam] beta1, beta2: must be at least 0 and below 1");
-  refuses(RAdam{.eps = std::nan("")}, "[Adam, AdamW, RAdam] eps");
-  refuses(AdamW{.weight_decay = -1.0}, "[Adam, AdamW, RAdam] weight_decay");
-  check_refused(
-      [&] {
-        Optimizer(std::vector<Parameter*>{&w, &w}, Sgd{});
-      },
-      "[Optimizer] parameters: must be in one group each, once, got w");
-  check_refused(
-      [&] {
-        Optimizer(std::vector<Parameter*>{&w, &other}, Sgd{});
-      },
-      "[Optimizer] parameters: must have names of their own, got w");
-
-  Optimizer adam(one, Adam{});
-  check_refused([&] { adam.step(-1.0); }, "[Optimizer::step] lr");
-  check_refused([&] { adam.step(std::nan("")); }, "[Optimizer::step] lr");
-  adam.step(0.1);
-  NamedTensors state = adam.state();
-  const double before = w.value.item();
-  CHECK(state.size() == 3);
-  const auto refuses_state = [&](const NamedTensors& wrong, std::string_view message) {
-    check_refused([&] { adam.load_state(wrong); }, message);
-  };
-  refuses_state({state[0], state[1]}, "[Optimizer::load_state] state: must hold w.exp_avg_sq");
-  refuses_state({state[0], state[0]}, "[Optimizer::load_state] state: must hold each name once");
-  refuses_state({{"v.step", Tensor::scalar(1)}},
-                "[Optimizer::load_state] state: must hold nothing else, got v.step");
-  refuses_state({{"w.step", Tensor::scalar(0.5)}},
-                "[Optimizer::load_state] w.step: must be a positive");
-  refuses_state({state[0], {"w.exp_avg", Tensor::zeros({2})}, state[2]},
-                "[Optimizer::load_state] w.exp_avg: must have shape ()");
-  check_refused([&] { Optimizer(one, Adam{.amsgrad = true}).load_state(state); },
-                "[Optimizer::load_state] state: must hold w.max_exp_avg_sq");
-  CHECK(w.value.item() == before);
-  CHECK(max_abs_difference(*find_tensor(adam.state(), "w.exp_avg"), state[1].second) == 0.0);
-}
-
-TEST_CASE("WeightAverage: is PyTorch's AveragedModel with an exponential average") {
-  for (const FixtureCase& fixture : load_fixture_cases("optimizers.json", "weight_average")) {
-    const Tensor rows = tensor_of(fixture.input("w"));
-    const auto row = [&](std::int64_t i) {
-      return Tensor({3}, rows.values().subspan(static_cast<std::size_t>(3 * i), 3));
-    };
-    Parameter w{"w", row(0)};
-    WeightAverage average({&w}, fixture.option<double>("decay"));
-    for (std::int64_t i = 1; i < 6; ++i) {
-      w.value = row(i);
-      average.update();
-    }
-    average.swap();
-    CHECK(relative_error(w.value, tensor_of(fixture.output("average"))) <= 1e-15);
-    average.swap();
-    CHECK(max_abs_difference(w.value, row(5)) == 0.0);
-  }
-}
-
-TEST_CASE("WeightAverage: starts as a copy, is restored, and refuses what does not fit") {
-  Parameter w{"w", Tensor({2}, {1, 2})};
-  WeightAverage average({&w}, 0.5);
-  w.value = Tensor({2}, {3, 6});
-  average.update();
-  CHECK(max_abs_difference(average.state()[0].second, Tensor({2}, {2, 4})) == 0.0);
-  WeightAverage other({&w}, 0.5);
-  other.load_state(average.state());
-  other.swap();
-  CHECK(max_abs_difference(w.value, Tensor({2}, {2, 4})) == 0.0);
-  check_refused([&] { other.load_state({}); },
-                "[WeightAverage::load_state] state: must hold one tensor");
-  check_refused(
-      [&] {
-        other.load_state({{"v", w.value}});
-      },
-      "[WeightAverage::load_state] state: must hold w");
-  check_refused(
-      [&] {
-        other.load_state({{"w", Tensor::zeros({3})}});
-      },
-      "[WeightAverage::load_state] w: must have shape");
-  check_refused([&] { WeightAverage({&w}, 1.5); }, "[WeightAverage] decay");
 }

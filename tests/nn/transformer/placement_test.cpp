@@ -1,6 +1,7 @@
 #include "nn/transformer/placement.hpp"
 
 #include <cmath>
+#include <map>
 #include <set>
 
 #include <doctest/doctest.h>
@@ -9,6 +10,7 @@
 #include "core/tools/gradcheck.hpp"
 #include "nn/norms/norm_registry.hpp"
 #include "nn/transformer/transformer_encoder.hpp"
+#include "tests/support/module_checks.hpp"
 
 using namespace normlab;
 
@@ -86,23 +88,24 @@ TEST_CASE("placement: res-post with norm weights of zero is the identity") {
   CHECK(max_abs_difference(layer.forward(tape.constant(x)).value(), x) == 0.0);
 }
 
-TEST_CASE("placement: DeepNorm enlarges the stream, not the branch") {
+TEST_CASE("placement: DeepNorm enlarges the stream before both branches are added") {
   Generator generator(6);
   TransformerEncoder encoder(12, kWidth, kHeads, generator, make_options(Placement::deep_norm));
   const double alpha = encoder.layers.front()->options().deep_norm_alpha;
   CHECK(std::abs(alpha - 2.2133638394) < 1e-9);  // (2 * 12)^(1/4)
   TransformerEncoderLayer& layer = *encoder.layers.front();
-  Tensor attention;
-  Tensor summed;
-  layer.register_hook([&](const std::string& name, const Var& value) {
-    if (name == "self_attn.output") attention = value.value();
-    if (name == "norm1.input") summed = value.value();
-  });
+  std::map<std::string, Tensor> observed;
+  layer.register_hook(
+      [&](const std::string& name, const Var& value) { observed[name] = value.value(); });
   Tape tape;
-  const Tensor x = tokens();
-  layer.forward(tape.constant(x));
-  const Tensor expected = zip(x, attention, [alpha](double s, double b) { return alpha * s + b; });
-  CHECK(max_abs_difference(summed, expected) < 1e-14);
+  layer.forward(tape.constant(tokens()));
+  const auto enlarged_sum = [&](const Tensor& stream, const char* branch) {
+    return zip(stream, observed[branch], [alpha](double s, double b) { return alpha * s + b; });
+  };
+  CHECK(max_abs_difference(observed["norm1.input"],
+                           enlarged_sum(observed["input"], "self_attn.output")) < 1e-14);
+  const Tensor z = evaluate(layer.norm1, observed["norm1.input"]);
+  CHECK(max_abs_difference(observed["norm2.input"], enlarged_sum(z, "ffn.output")) < 1e-14);
 }
 
 TEST_CASE("placement: DeepNorm's beta is on the values' path and not on queries and keys") {
