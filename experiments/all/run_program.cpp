@@ -35,7 +35,7 @@ constexpr Program kPrograms[] = {{"attention_logits", attention_logits::main},
                                  {"lemmas", lemmas::main},
                                  {"mean_field", mean_field::main},
                                  {"norm_card", norm_card::main},
-                                 {"train_digits", train_digits_main},
+                                 {"train_digits", train_digits::main},
                                  {"train_translation", train_translation_main},
                                  {"warmup", warmup_main}};
 
