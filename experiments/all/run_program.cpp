@@ -36,7 +36,7 @@ constexpr Program kPrograms[] = {{"attention_logits", attention_logits::main},
                                  {"mean_field", mean_field::main},
                                  {"norm_card", norm_card::main},
                                  {"train_digits", train_digits::main},
-                                 {"train_translation", train_translation_main},
+                                 {"train_translation", train_translation::main},
                                  {"warmup", warmup_main}};
 
 }  // namespace
