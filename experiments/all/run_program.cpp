@@ -30,7 +30,7 @@ struct Program {
 constexpr Program kPrograms[] = {{"attention_logits", attention_logits::main},
                                  {"compare_norms", compare_norms::main},
                                  {"discrepancy", discrepancy::main},
-                                 {"gradient_flow", gradient_flow_main},
+                                 {"gradient_flow", gradient_flow::main},
                                  {"init_gradients", init_gradients::main},
                                  {"lemmas", lemmas::main},
                                  {"mean_field", mean_field::main},

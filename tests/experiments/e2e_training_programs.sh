@@ -79,7 +79,7 @@ refused_by "$warmup" '--json: must name another file than --resume' --json same 
 # --- gradient_flow
 flow() { "$gradient_flow" --layers 2 --width 4 --steps 6 --every 3 --warmup 0 3 "$@"; }
 same_for_threads flow
-[ "$(grep -c '"w2_update_ratio"' flow.1.json)" -eq 12 ] || fail 'not three looks at each of four runs'
+[ "$(grep -c '"w2_update_ratio"' flow.1.json)" -eq 12 ] || fail 'not three snapshots of each of four runs'
 refused_by "$gradient_flow" '--warmup: must be at most the 5 steps of the run' --steps 5 --warmup 6
 refused_by "$gradient_flow" '--steps: must be a whole number from 1 to' --steps 0
 refused_by "$gradient_flow" '--every: must be a whole number from 1 to' --every 0
