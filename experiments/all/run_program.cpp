@@ -37,7 +37,7 @@ constexpr Program kPrograms[] = {{"attention_logits", attention_logits::main},
                                  {"norm_card", norm_card::main},
                                  {"train_digits", train_digits::main},
                                  {"train_translation", train_translation::main},
-                                 {"warmup", warmup_main}};
+                                 {"warmup", warmup::main}};
 
 }  // namespace
 

@@ -199,8 +199,8 @@ lab::Results results(const Measured& measured) {
           "{} with peak rate {:g}, seed {}\n"
           "  grad: ||dLoss/dW2||, by block   dW/W: ||change of W2|| / ||W2||, by block\n"
           "  stream: mean |x|^2/d of what enters the block",
-          layers_text(options.layers), options.width, options.norm, options.optimizer, options.lr,
-          options.seed),
+          counted(options.layers, "layer"), options.width, options.norm, options.optimizer,
+          options.lr, options.seed),
       .look_for = {"A loss that stays at 2.3 is that of guessing among ten digits, which are "
                    "about equally frequent.",
                    "Where the gradient of the first block falls by orders of magnitude while the "

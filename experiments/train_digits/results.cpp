@@ -9,9 +9,9 @@ namespace normlab::train_digits {
 lab::Results results(const Options& options, const TrainingResult& trained) {
   lab::Results results{
       .title = "A vision transformer trained on digits",
-      .heading =
-          fmt::format("{} ({}), {} of width {}\n{}", title(options.placement), options.norm,
-                      layers_text(options.layers), options.width, training_text(options.training))};
+      .heading = fmt::format("{} ({}), {} of width {}\n{}", title(options.placement), options.norm,
+                             counted(options.layers, "layer"), options.width,
+                             training_text(options.training))};
   add_training(results, trained, "image");
   return results;
 }

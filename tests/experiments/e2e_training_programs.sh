@@ -27,9 +27,9 @@ small='--task digits --layers 1 --optimizer adam --warmup 0 5 --lr 0.001 1e200 -
 # shellcheck disable=SC2086  # several arguments
 grid() { "$warmup" $small "$@"; }
 same_for_threads grid
-[ "$(grep -c '"outcome"' grid.1.json)" -eq 8 ] || fail 'not one line for each of 8 runs'
-[ "$(grep -c '"outcome":"diverged"' grid.1.json)" -eq 4 ] || fail 'a rate of 1e200 does not diverge'
-[ "$(grep -c '"epoch":{' grid.1.json)" -eq 4 ] || fail 'not one line for each epoch'
+[ "$(grep -c '"outcome"' grid.1.json)" -eq 8 ] || fail 'not one row for each of 8 runs'
+[ "$(grep -c '"outcome": "diverged"' grid.1.json)" -eq 4 ] || fail 'a rate of 1e200 does not diverge'
+[ "$(grep -c '"epoch": ' grid.1.json)" -eq 4 ] || fail 'not one row for each epoch'
 
 succeeds "$warmup" --task numbers --layers 2 --placement post --optimizer radam --warmup 0 --lr 0.001 \
   --seeds 0 --epochs 1 --batch-size 200 --width 4 --quiet
@@ -47,7 +47,7 @@ printf '{"configuration":{"task":"numb' >>runs # as if it had died while writing
 succeeds grid --resume runs --json resumed.json
 cmp -s grid.1.json resumed.json || fail 'the resumed grid differs'
 [ "$(wc -l <runs)" -eq 9 ] || fail "$(wc -l <runs) lines for 8 runs and a header"
-sed '2s/"loss_of_frequencies":[^,]*/"loss_of_frequencies":null/' runs >broken
+sed '2s/"chance_loss":[^,]*/"chance_loss":null/' runs >broken
 for log in broken grid.txt grid.1.json; do
   cp $log before
   run grid --resume $log

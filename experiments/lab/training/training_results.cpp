@@ -95,8 +95,8 @@ std::string warmup_text(std::int64_t warmup) {
   return warmup == 0 ? "no warmup" : fmt::format("warmup {}", warmup);
 }
 
-std::string layers_text(std::int64_t layers) {
-  return fmt::format("{} {}", layers, layers == 1 ? "layer" : "layers");
+std::string counted(std::int64_t count, const std::string& thing) {
+  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
 }
 
 std::string divergence_text(const Divergence& divergence) {

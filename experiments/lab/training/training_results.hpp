@@ -13,7 +13,7 @@ std::string training_text(const TrainingOptions& options);
 // "no warmup", or "warmup 100".
 std::string warmup_text(std::int64_t warmup);
 // "1 layer", or "2 layers".
-std::string layers_text(std::int64_t layers);
+std::string counted(std::int64_t count, const std::string& thing);
 // "diverged at step 3: loss inf, gradient norm nan".
 std::string divergence_text(const Divergence& divergence);
 
