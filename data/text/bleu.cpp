@@ -142,15 +142,17 @@ Bleu corpus_bleu(const std::vector<std::string>& hypotheses,
   return bleu_from_counts(counts, options);
 }
 
+double Bleu::length_ratio() const {
+  if (counts.ref_len == 0) return 0.0;
+  return static_cast<double>(counts.sys_len) / static_cast<double>(counts.ref_len);
+}
+
 std::string Bleu::str() const {
-  const double ratio = counts.ref_len == 0 ? 0.0
-                                           : static_cast<double>(counts.sys_len) /
-                                                 static_cast<double>(counts.ref_len);
   return fmt::format(
       "BLEU = {:.2f} {:.1f}/{:.1f}/{:.1f}/{:.1f} (BP = {:.3f} ratio = {:.3f} hyp_len = {} "
       "ref_len = {})",
-      score, precisions[0], precisions[1], precisions[2], precisions[3], brevity_penalty, ratio,
-      counts.sys_len, counts.ref_len);
+      score, precisions[0], precisions[1], precisions[2], precisions[3], brevity_penalty,
+      length_ratio(), counts.sys_len, counts.ref_len);
 }
 
 std::string bleu_signature(std::int64_t reference_count, const BleuOptions& options) {

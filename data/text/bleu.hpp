@@ -53,6 +53,7 @@ struct Bleu {
   double brevity_penalty = 0.0;  // 0 to 1
   BleuCounts counts;
 
+  double length_ratio() const;  // of the hypotheses to the references
   // As SacreBLEU prints it: "BLEU = 48.53 82.4/50.0/45.5/37.5 (BP = 0.943 ratio = 0.944 ...)".
   std::string str() const;
 };

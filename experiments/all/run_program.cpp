@@ -30,14 +30,14 @@ struct Program {
 constexpr Program kPrograms[] = {{"attention_logits", attention_logits::main},
                                  {"compare_norms", compare_norms::main},
                                  {"discrepancy", discrepancy::main},
-                                 {"gradient_flow", gradient_flow_main},
+                                 {"gradient_flow", gradient_flow::main},
                                  {"init_gradients", init_gradients::main},
                                  {"lemmas", lemmas::main},
                                  {"mean_field", mean_field::main},
                                  {"norm_card", norm_card::main},
-                                 {"train_digits", train_digits_main},
-                                 {"train_translation", train_translation_main},
-                                 {"warmup", warmup_main}};
+                                 {"train_digits", train_digits::main},
+                                 {"train_translation", train_translation::main},
+                                 {"warmup", warmup::main}};
 
 }  // namespace
 

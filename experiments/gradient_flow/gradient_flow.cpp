@@ -11,15 +11,14 @@
 #include "experiments/lab/training/trainer.hpp"
 #include "experiments/tasks/digits_task.hpp"
 
-namespace normlab {
+namespace normlab::gradient_flow {
 
 namespace {
 
 constexpr const char* kProgram = "gradient_flow";
 constexpr std::int64_t kProbeImages = 32;
 
-TrainDigitsOptions training_of(const GradientFlowOptions& options, Placement placement,
-                               std::int64_t warmup) {
+TrainDigitsOptions training_of(const Options& options, Placement placement, std::int64_t warmup) {
   TrainDigitsOptions training;
   training.norm = options.norm;
   training.placement = placement;
@@ -27,8 +26,8 @@ TrainDigitsOptions training_of(const GradientFlowOptions& options, Placement pla
   training.width = options.width;
   training.training = {.dropout = 0.0,
                        .optimizer = options.optimizer,
-                       .lr = options.rate,
-                       .schedule = Decay::constant,
+                       .lr = options.lr,
+                       .schedule = "constant",
                        .warmup = warmup,
                        .epochs = options.steps,  // at least as many steps
                        .batch_size = options.batch_size,
@@ -37,13 +36,13 @@ TrainDigitsOptions training_of(const GradientFlowOptions& options, Placement pla
   return training;
 }
 
-// One run, looked at from step to step.
-class FlowRun {
+// One run, with snapshots on the way.
+class Follower {
  public:
-  FlowRun(const GradientFlowOptions& options, const Digits& digits, Flow& flow)
+  Follower(const Options& options, const Digits& digits, Run& run)
       : options_(options),
-        flow_(flow),
-        training_(training_of(options, flow.placement, flow.warmup)),
+        run_(run),
+        training_(training_of(options, run.placement, run.warmup)),
         task_(digits_task(training_, digits, kProgram)),
         trainer_(task_, training_.training, 1) {
     for (std::int64_t block = 0; block < options.layers; ++block) {
@@ -52,36 +51,36 @@ class FlowRun {
     }
   }
 
-  void run() {
+  void train() {
     for (std::int64_t step = 0; step <= options_.steps; ++step) {
-      const bool look = step % options_.every == 0 || step == options_.steps;
-      FlowRecord record{.step = step};
-      if (look) record.stream = stream();
-      record.loss = trainer_.compute_gradients().loss;
-      if ((flow_.diverged = trainer_.diverged())) return;
-      if (look) note_gradients(record);
+      const bool shown = step % options_.every == 0 || step == options_.steps;
+      Snapshot snapshot{.step = step};
+      if (shown) snapshot.stream = stream();
+      snapshot.loss = trainer_.compute_gradients().loss;
+      if ((run_.diverged = trainer_.diverged())) return;
+      if (shown) note_gradients(snapshot);
       trainer_.update();
-      if (look) {
-        note_updates(record);
-        flow_.records.push_back(std::move(record));
+      if (shown) {
+        note_updates(snapshot);
+        run_.snapshots.push_back(std::move(snapshot));
       }
     }
   }
 
  private:
-  void note_gradients(FlowRecord& record) {
+  void note_gradients(Snapshot& snapshot) {
     before_.clear();
-    for (const Parameter* each : w2_) {
-      record.w2_grad_norm.push_back(norm(each->grad));
-      before_.push_back(each->value);
+    for (const Parameter* w2 : w2_) {
+      snapshot.w2_grad_norm.push_back(norm(w2->grad));
+      before_.push_back(w2->value);
     }
   }
 
-  void note_updates(FlowRecord& record) {
-    record.rate = trainer_.rate_of_last_step();
+  void note_updates(Snapshot& snapshot) {
+    snapshot.rate = trainer_.rate_of_last_step();
     for (std::size_t block = 0; block < w2_.size(); ++block) {
       const Tensor change = zip(w2_[block]->value, before_[block], std::minus<>{});
-      record.w2_update_ratio.push_back(norm(change) / norm(before_[block]));
+      snapshot.w2_update_ratio.push_back(norm(change) / norm(before_[block]));
     }
   }
 
@@ -105,8 +104,8 @@ class FlowRun {
     return sizes;
   }
 
-  const GradientFlowOptions& options_;
-  Flow& flow_;
+  const Options& options_;
+  Run& run_;
   TrainDigitsOptions training_;
   TrainingTask task_;
   Trainer trainer_;
@@ -116,42 +115,42 @@ class FlowRun {
 
 }  // namespace
 
-void check_options(const GradientFlowOptions& options) {
+void check(const Options& options) {
   check_placements(kProgram, options.placements);
   check_distinct(kProgram, "--warmup", options.warmups);
   for (const std::int64_t warmup : options.warmups) {
-    check(warmup >= 0 && warmup <= options.steps, kProgram, "--warmup",
-          fmt::format("must be at most the {} steps of the run (0: no warmup)", options.steps),
-          [&] { return std::to_string(warmup); });
+    normlab::check(
+        warmup >= 0 && warmup <= options.steps, kProgram, "--warmup",
+        fmt::format("must be at most the {} steps of the run (0: no warmup)", options.steps),
+        [&] { return std::to_string(warmup); });
   }
-  check(options.steps >= 1, kProgram, "--steps", "must be at least 1",
-        [&] { return std::to_string(options.steps); });
-  check(options.every >= 1, kProgram, "--every", "must be at least 1",
-        [&] { return std::to_string(options.every); });
-  // What is left, such as a norm that does not fit the width, the model says.
+  normlab::check(options.steps >= 1, kProgram, "--steps", "must be at least 1",
+                 [&] { return std::to_string(options.steps); });
+  normlab::check(options.every >= 1, kProgram, "--every", "must be at least 1",
+                 [&] { return std::to_string(options.every); });
+  // Anything else, such as a norm that does not fit the width, the model refuses.
   const Digits digits = load_digits();
-  GradientFlowOptions shallow = options;
+  Options shallow = options;
   shallow.layers = 1;
   for (const Placement placement : options.placements) {
-    Flow flow{placement, 0};
-    const FlowRun run(shallow, digits, flow);
+    Run run{placement, 0};
+    const Follower follower(shallow, digits, run);
   }
 }
 
-GradientFlowResult run_gradient_flow(const GradientFlowOptions& options, int threads,
-                                     const JobProgress& progress) {
-  check_options(options);
-  GradientFlowResult result{options, {}};
+Measured measure(const Options& options, const lab::Run& run) {
+  check(options);
+  Measured measured{options, {}};
   for (const Placement placement : options.placements) {
-    for (const std::int64_t warmup : options.warmups) result.flows.push_back({placement, warmup});
+    for (const std::int64_t warmup : options.warmups) measured.runs.push_back({placement, warmup});
   }
   const Digits digits = load_digits();
   std::vector<Job> jobs;
-  for (Flow& flow : result.flows) {
-    jobs.push_back({1.0, [&] { FlowRun(options, digits, flow).run(); }});
+  for (Run& own : measured.runs) {
+    jobs.push_back({1.0, [&] { Follower(options, digits, own).train(); }});
   }
-  run_jobs(jobs, threads, progress);
-  return result;
+  run_jobs(jobs, run.threads, run.progress);
+  return measured;
 }
 
-}  // namespace normlab
+}  // namespace normlab::gradient_flow

@@ -1,82 +1,38 @@
-// The command line of gradient_flow.
+// What does a warmup change inside the layers? Gradients, relative updates and the residual stream
+// over the first few hundred steps (docs/training.md, docs/warmup.md).
+//
+//   gradient_flow --placement post pre --warmup 0 100
 #include "experiments/gradient_flow/gradient_flow.hpp"
-#include "experiments/gradient_flow/report.hpp"
-#include "experiments/lab/program/command_line.hpp"
-#include "experiments/lab/program/outputs.hpp"
-#include "experiments/lab/program/progress_bar.hpp"
+#include "experiments/lab/program/program.hpp"
 #include "nn/norms/norm_registry.hpp"
 
-namespace normlab {
+namespace normlab::gradient_flow {
 
-namespace {
-
-constexpr const char* kProgram = "gradient_flow";
-constexpr std::int64_t kMostLayers = 1000, kMostWidth = 4096, kMost = 1'000'000;
-
-struct CommandLine {
-  GradientFlowOptions options;
-  std::string command;
-  Outputs outputs;
-  int threads = command_line::default_threads();
-  bool quiet = false;
-};
-
-void define(CLI::App& app, CommandLine& line) {
-  GradientFlowOptions& options = line.options;
-  app.set_version_flag("--version", std::string("normlab ") + NORMLAB_VERSION);
-  app.footer("Exit code: 0; 2 for bad usage. Runs that diverge are results.");
-  command_line::add_choice(app, "--norm", options.norm, "the norm", nn::norms().names());
-  command_line::add_placements(app, options.placements, "placements", nn::placements().names());
-  command_line::add_whole_number(app, "--layers", options.layers, 1, kMostLayers, "blocks");
-  command_line::add_whole_number(app, "--width", options.width, 1, kMostWidth,
-                                 "width d of a token; a multiple of the 4 heads");
-  command_line::add_choice(app, "--optimizer", options.optimizer, "the optimizer",
-                           optimizer_names());
-  app.add_option("--lr", options.rate, "peak learning rate, constant after the warmup")
-      ->check(command_line::number_at_least(0.0))
-      ->capture_default_str();
-  command_line::add_whole_number(app, "--warmup", options.warmups, 0, kMost,
-                                 "lengths of the warmup in steps; 0: none");
-  command_line::add_whole_number(app, "--batch-size", options.batch_size, 1, kMost,
-                                 "images per step");
-  command_line::add_whole_number(app, "--steps", options.steps, 1, kMost,
-                                 "updates before the last look");
-  command_line::add_whole_number(app, "--every", options.every, 1, kMost,
-                                 "steps from one look to the next");
-  app.add_option("--seed", options.seed, "of weights and order")
-      ->transform(command_line::seed())
-      ->capture_default_str();
-  command_line::add_threads(app, line.threads);
-  add_outputs(app, line.outputs);
-  app.add_flag("--quiet", line.quiet, "no tables and no progress bar");
+int main(int argc, const char* const* argv) {
+  Options options;
+  lab::Program program(
+      {.name = "gradient_flow",
+       .description = "Gradients, updates and residual stream, layer by layer, while a\n"
+                      "transformer trains on digits with and without a warmup",
+       .exit_codes = "Exit code: 0; 2 for bad usage. Runs that diverge are results."},
+      argc, argv);
+  lab::Options& o = program.options();
+  constexpr std::int64_t kMostLayers = 1000, kMostWidth = 4096, kMost = 1'000'000;
+  o.add("--norm", options.norm, lab::OneOf{nn::norms().names()}, "the norm");
+  o.add("--placement", options.placements, lab::OneOf{nn::placements().names()}, "placements");
+  o.add("--layers", options.layers, lab::Whole{1, kMostLayers}, "blocks");
+  o.add("--width", options.width, lab::Whole{1, kMostWidth},
+        "width d of a token; a multiple of the 4 heads");
+  o.add("--optimizer", options.optimizer, lab::OneOf{optimizer_names()}, "the optimizer");
+  o.add("--lr", options.lr, lab::AtLeast{0.0}, "peak learning rate, constant after the warmup");
+  o.add("--warmup", options.warmups, lab::Whole{0, kMost},
+        "lengths of the warmup in steps; 0: none");
+  o.add("--batch-size", options.batch_size, lab::Whole{1, kMost}, "images per step");
+  o.add("--steps", options.steps, lab::Whole{1, kMost}, "updates before the last snapshot");
+  o.add("--every", options.every, lab::Whole{1, kMost}, "steps from one snapshot to the next");
+  o.add("--seed", options.seed, lab::AnySeed{}, "of weights and order");
+  return program.run([&] { check(options); },
+                     [&](const lab::Run& run) { return results(measure(options, run)); });
 }
 
-int run(CommandLine line) {
-  check_options(line.options);
-  if (!line.quiet) command_line::check_standard_output(kProgram);
-  check_outputs(kProgram, line.outputs);
-  ProgressBar bar(!line.quiet);
-  const GradientFlowResult result = run_gradient_flow(
-      line.options, line.threads, [&bar](double done, double total) { bar.show(done, total); });
-  bar.wipe();
-  if (!line.quiet) command_line::print(kProgram, text_of(result));
-  write_outputs(
-      line.outputs, [&] { return json_of(result); },
-      [&] { return report_of(result, line.command); });
-  return 0;
-}
-
-}  // namespace
-
-int gradient_flow_main(int argc, const char* const* argv) {
-  CommandLine line;
-  line.command = command_text(kProgram, argc, argv, {"--json", "--report", "--figures"});
-  CLI::App app(
-      "Gradients, updates and stream, layer by layer, while a transformer trains on\ndigits with "
-      "and without a warmup",
-      kProgram);
-  define(app, line);
-  return command_line::run(app, argc, argv, [&] { return run(line); });
-}
-
-}  // namespace normlab
+}  // namespace normlab::gradient_flow

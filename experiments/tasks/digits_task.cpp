@@ -16,7 +16,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kProgram = "train_digits";
-constexpr const char* kOptionsKey = "normlab.train_digits";
+constexpr const char* kOptionsKey = "normlab.train_digits";  // in the metadata of a checkpoint
 constexpr double kTrainShare = 0.8;
 constexpr std::uint64_t kSplitSeed = 0;
 constexpr std::int64_t kPatchSide = 2;
@@ -78,7 +78,7 @@ TrainingTask digits_task(const TrainDigitsOptions& options, const Digits& digits
   std::vector<std::int64_t> counts(static_cast<std::size_t>(kDigitClasses), 0);
   for (const std::int64_t label : data->train.labels) ++counts[static_cast<std::size_t>(label)];
   task.outcomes = kDigitClasses;
-  task.loss_of_frequencies = entropy(counts);
+  task.chance_loss = entropy(counts);
   task.metadata = {{kOptionsKey, json_of(options).dump()}};
   return task;
 }
@@ -90,18 +90,6 @@ Json json_of(const TrainDigitsOptions& options) {
                {"width", options.width}};
   json.update(json_of(options.training));
   return json;
-}
-
-TrainDigitsOptions digits_options_in(const Safetensors& checkpoint, const std::string& source) {
-  TrainDigitsOptions options;
-  read_entry(checkpoint, kOptionsKey, kProgram, source, [&](const Json& json) {
-    json.at("norm").get_to(options.norm);
-    options.placement = nn::placements().at(json.at("placement")).placement;
-    json.at("layers").get_to(options.layers);
-    json.at("width").get_to(options.width);
-    options.training = parse_training_options(json, kProgram);
-  });
-  return options;
 }
 
 }  // namespace normlab

@@ -32,10 +32,7 @@ DigitsSplit split_digits(const Digits& digits);
 TrainingTask digits_task(const TrainDigitsOptions& options, const Digits& digits,
                          const std::string& program = "train_digits");
 
-// The options under their names on the command line, without the dashes.
+// The options under their keys on the command line, as checkpoints keep them.
 nlohmann::ordered_json json_of(const TrainDigitsOptions& options);
-// The options that a checkpoint was made with. Throws std::runtime_error if it is not one of
-// train_digits.
-TrainDigitsOptions digits_options_in(const Safetensors& checkpoint, const std::string& source);
 
 }  // namespace normlab

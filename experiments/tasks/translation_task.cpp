@@ -22,7 +22,7 @@ using Sentences = TranslationData::Sentences;
 using Tied = TranslationTransformer::TiedEmbeddings;
 
 constexpr const char* kProgram = "train_translation";
-constexpr const char* kOptionsKey = "normlab.train_translation";
+constexpr const char* kOptionsKey = "normlab.train_translation";  // in the metadata
 constexpr double kTrainShare = 0.9;
 constexpr std::uint64_t kTextSeed = 0;
 constexpr std::int64_t kHeads = 4;            // they divide the width; the ffn is twice as wide
@@ -35,8 +35,8 @@ const std::vector<std::pair<std::string, Tied>>& ties() {
 }
 
 Tied tied_of(const std::string& program, const std::string& name) {
-  for (const auto& [each, tied] : ties()) {
-    if (each == name) return tied;
+  for (const auto& [key, tied] : ties()) {
+    if (key == name) return tied;
   }
   fail(program, "--tied", fmt::format("must be one of {}", fmt::join(tied_names(), ", ")), name);
 }
@@ -56,7 +56,7 @@ Vocabulary vocabulary_of(const TrainTranslationOptions& options,
 
 Sentences encoded(const Vocabulary& vocabulary, const std::vector<std::string>& sentences) {
   Sentences all;
-  for (const std::string& each : sentences) all.push_back(vocabulary.encode(each));
+  for (const std::string& sentence : sentences) all.push_back(vocabulary.encode(sentence));
   return all;
 }
 
@@ -109,7 +109,7 @@ Batch batch_of(const TranslationData::Part& part, const std::vector<std::int64_t
 }
 
 // Of the tokens that the decoder is asked for.
-double loss_of_frequencies(const TranslationData& data) {
+double chance_loss(const TranslationData& data) {
   std::vector<std::int64_t> counts(static_cast<std::size_t>(data.target.size()), 0);
   for (const std::vector<std::int64_t>& sentence : data.train.target) {
     for (const std::int64_t token : sentence) ++counts[static_cast<std::size_t>(token)];
@@ -201,7 +201,7 @@ TrainingTask translation_task(const TrainTranslationOptions& options,
     return {loss, count_right(logits.value(), batch.asked, Vocabulary::kPad)};
   };
   task.outcomes = data->target.size();
-  task.loss_of_frequencies = loss_of_frequencies(*data);
+  task.chance_loss = chance_loss(*data);
   task.metadata = {{kOptionsKey, json_of(options).dump()},
                    {"normlab.text", fmt::format("{:016x} {:016x}", fingerprint(data->train.text),
                                                 fingerprint(data->test.text))},
@@ -225,7 +225,7 @@ TranslationScore score_of(TranslationTransformer& model, const TranslationData& 
                          sources.begin() + static_cast<std::ptrdiff_t>(last));
     const Sentences found =
         beam == 1 ? greedy_decode(model, some, search) : beam_decode(model, some, search);
-    for (const auto& each : found) score.translations.push_back(data.target.decode(each));
+    for (const auto& tokens : found) score.translations.push_back(data.target.decode(tokens));
   }
   score.bleu = corpus_bleu(score.translations, {data.test.text.target});
   score.exact = exact_match(score.translations, data.test.text.target);
@@ -237,30 +237,10 @@ Json json_of(const TrainTranslationOptions& options) {
                {"tokens", options.tokens}, {"merges", options.merges},
                {"norm", options.norm},     {"placement", name(options.placement)},
                {"layers", options.layers}, {"width", options.width},
-               {"tied", options.tied},     {"label-smoothing", options.label_smoothing},
+               {"tied", options.tied},     {"label_smoothing", options.label_smoothing},
                {"beam", options.beam}};
   json.update(json_of(options.training));
   return json;
-}
-
-TrainTranslationOptions translation_options_in(const Safetensors& checkpoint,
-                                               const std::string& source) {
-  TrainTranslationOptions options;
-  read_entry(checkpoint, kOptionsKey, kProgram, source, [&](const Json& json) {
-    json.at("text").get_to(options.text);
-    json.at("examples").get_to(options.examples);
-    json.at("tokens").get_to(options.tokens);
-    json.at("merges").get_to(options.merges);
-    json.at("norm").get_to(options.norm);
-    options.placement = nn::placements().at(json.at("placement")).placement;
-    json.at("layers").get_to(options.layers);
-    json.at("width").get_to(options.width);
-    json.at("tied").get_to(options.tied);
-    json.at("label-smoothing").get_to(options.label_smoothing);
-    json.at("beam").get_to(options.beam);
-    options.training = parse_training_options(json, kProgram);
-  });
-  return options;
 }
 
 }  // namespace normlab

@@ -30,7 +30,7 @@ struct TrainTranslationOptions {
   TrainingOptions training{.dropout = 0.1,
                            .optimizer = "adam",
                            .lr = 2e-3,
-                           .schedule = Decay::inverse_sqrt,
+                           .schedule = "inverse-sqrt",
                            .warmup = 200,
                            .epochs = 12,
                            .batch_size = 32,
@@ -82,11 +82,7 @@ struct TranslationScore {
 TranslationScore score_of(TranslationTransformer& model, const TranslationData& data,
                           std::int64_t beam);
 
-// The options under their names on the command line, without the dashes.
+// The options under their keys on the command line, as checkpoints keep them.
 nlohmann::ordered_json json_of(const TrainTranslationOptions& options);
-// The options that a checkpoint was made with. Throws std::runtime_error if it is not one of
-// train_translation.
-TrainTranslationOptions translation_options_in(const Safetensors& checkpoint,
-                                               const std::string& source);
 
 }  // namespace normlab

@@ -1,8 +1,15 @@
 #pragma once
 
-namespace normlab {
+#include "experiments/lab/results/results.hpp"
+#include "experiments/tasks/digits_task.hpp"
+
+namespace normlab::train_digits {
+
+using Options = TrainDigitsOptions;
+
+lab::Results results(const Options& options, const TrainingResult& trained);
 
 // The program: 0; 2 for bad usage; 3 if the training diverged.
-int train_digits_main(int argc, const char* const* argv);
+int main(int argc, const char* const* argv);
 
-}  // namespace normlab
+}  // namespace normlab::train_digits

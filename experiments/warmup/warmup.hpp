@@ -1,28 +1,28 @@
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "experiments/lab/runs/jobs.hpp"
+#include "experiments/lab/results/results.hpp"
+#include "experiments/lab/runs/run.hpp"
 #include "experiments/lab/stats/statistics.hpp"
 #include "experiments/lab/training/training.hpp"
 #include "nn/transformer/placement.hpp"
 
-namespace normlab {
+namespace normlab::warmup {
 
 // Does a learning-rate warmup decide whether a transformer trains? Xiong et al. (2020, Section 3.2
 // and 4.2) found that post-norm needs one under Adam, and that pre-norm does not. Here every
 // combination of the lists is trained.
 //
-// Between two runs that differ in the warmup nothing else differs: the rate rises linearly over so
-// many steps and then stays at its peak; no clipping, no dropout, no weight decay.
+// Two runs that differ in the warmup differ in nothing else: the rate rises linearly over that many
+// steps and then stays at its peak, without clipping, dropout or weight decay.
 //
 // Tasks: digits is that of train_digits; numbers that of train_translation, with half of the layers
 // in the encoder and half in the decoder.
-struct WarmupOptions {
+struct Options {
   std::vector<std::string> tasks{"digits", "numbers"};
   std::vector<Placement> placements{Placement::post, Placement::pre};
   std::vector<std::int64_t> layers{4, 12};
@@ -38,9 +38,12 @@ struct WarmupOptions {
   }
 };
 
-std::vector<std::string> warmup_task_names();
+std::vector<std::string> task_names();
 
-struct WarmupCell {
+// Throws std::invalid_argument before anything is computed.
+void check(const Options& options);
+
+struct Configuration {
   std::string task;
   Placement placement;
   std::int64_t layers;
@@ -50,61 +53,52 @@ struct WarmupCell {
   std::uint64_t seed;
 };
 
-struct WarmupRun {
-  WarmupCell cell;
-  bool known = false;  // trained, or taken from a file
-  double loss_of_frequencies = 0.0;
+// A configuration, and what its training gave.
+struct Point {
+  Configuration configuration;
+  double chance_loss = 0.0;
   std::vector<double> curve{};  // mean training loss of each kCurveSteps steps
   TrainingResult trained{};
 };
 inline constexpr std::int64_t kCurveSteps = 15;
 
-// What became of a run. It is stuck if the test loss at its end is above nine tenths of the loss of
-// who knows how frequent the labels are and nothing of the input.
+// By task, depth, optimizer, placement, warmup, rate, seed.
+std::vector<Point> points_of(const Options& options);
+
+struct Measured {
+  Options options;
+  std::vector<Point> points;
+};
+Measured measure(const Options& options, const lab::Run& run);
+
+// What the file of --resume holds of a point; reading throws std::runtime_error for anything else.
+nlohmann::ordered_json json_of(const Point& point);
+void read(const nlohmann::ordered_json& json, Point& point);
+
+// What became of a run. It is stuck if the test loss at its end is above nine tenths of the
+// chance-level loss, which is the entropy of the labels: the loss of ignoring the input.
 enum class Outcome { learned, stuck, diverged };
 inline constexpr double kStuck = 0.9;
-Outcome outcome_of(const WarmupRun& run);
-// Of the test set at the end; of a run that diverged, none: 0.
-double accuracy_of(const WarmupRun& run);
+Outcome outcome(const Point& point);
+const char* name(Outcome outcome);
+// Of the test set at the end; 0 if the run diverged.
+double accuracy(const Point& point);
 
-// The runs that differ in their seed only.
-struct WarmupGroup {
-  WarmupCell cell;  // of the first seed
+// The points that differ in their seed only.
+struct Group {
+  Configuration configuration;  // of the first seed
   Spread accuracy;
-  int stuck = 0, diverged = 0, runs = 0;
+  std::int64_t stuck = 0, diverged = 0, runs = 0;
 
   bool failed() const { return 2 * (stuck + diverged) > runs; }
 };
+std::vector<Group> groups(const Measured& measured);
 
-struct WarmupResult {
-  WarmupOptions options;
-  std::vector<WarmupRun> runs;  // in the order of needed_runs
-
-  std::vector<WarmupGroup> groups() const;
-};
-
-// Throws std::invalid_argument before anything is computed.
-void check_options(const WarmupOptions& options);
-
-// By task, depth, optimizer, placement, warmup, rate, seed.
-std::vector<WarmupRun> needed_runs(const WarmupOptions& options);
-
-// Trains the runs that are not known, in parallel, and calls `finished` after each, one call at a
-// time. The result does not depend on `threads`.
-void train_runs(const WarmupOptions& options, int threads, std::vector<WarmupRun>& runs,
-                const std::function<void(const WarmupRun&)>& finished = {},
-                const JobProgress& progress = {});
-
-nlohmann::ordered_json key_of(const WarmupCell& cell);
-nlohmann::ordered_json json_of(const WarmupRun& run);
-// Fills in what json_of wrote of such a run; throws std::runtime_error for anything else.
-void read_run(const nlohmann::ordered_json& json, WarmupRun& run);
-
-std::string text_of(const WarmupResult& result);
-// JSON lines: the configuration, then a line for each epoch of each run, then one for each run.
-std::string json_lines_of(const WarmupResult& result);
+lab::Results results(const Measured& measured);
+std::vector<HeatMap> heat_maps(const Options& options, const std::vector<Group>& groups);
+std::vector<Panel> panels(const Measured& measured);
 
 // The program: 0; 2 for bad usage or bad input.
-int warmup_main(int argc, const char* const* argv);
+int main(int argc, const char* const* argv);
 
-}  // namespace normlab
+}  // namespace normlab::warmup

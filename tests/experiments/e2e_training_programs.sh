@@ -27,9 +27,9 @@ small='--task digits --layers 1 --optimizer adam --warmup 0 5 --lr 0.001 1e200 -
 # shellcheck disable=SC2086  # several arguments
 grid() { "$warmup" $small "$@"; }
 same_for_threads grid
-[ "$(grep -c '"outcome"' grid.1.json)" -eq 8 ] || fail 'not one line for each of 8 runs'
-[ "$(grep -c '"outcome":"diverged"' grid.1.json)" -eq 4 ] || fail 'a rate of 1e200 does not diverge'
-[ "$(grep -c '"epoch":{' grid.1.json)" -eq 4 ] || fail 'not one line for each epoch'
+[ "$(grep -c '"outcome"' grid.1.json)" -eq 8 ] || fail 'not one row for each of 8 runs'
+[ "$(grep -c '"outcome": "diverged"' grid.1.json)" -eq 4 ] || fail 'a rate of 1e200 does not diverge'
+[ "$(grep -c '"epoch": ' grid.1.json)" -eq 4 ] || fail 'not one row for each epoch'
 
 succeeds "$warmup" --task numbers --layers 2 --placement post --optimizer radam --warmup 0 --lr 0.001 \
   --seeds 0 --epochs 1 --batch-size 200 --width 4 --quiet
@@ -47,7 +47,7 @@ printf '{"configuration":{"task":"numb' >>runs # as if it had died while writing
 succeeds grid --resume runs --json resumed.json
 cmp -s grid.1.json resumed.json || fail 'the resumed grid differs'
 [ "$(wc -l <runs)" -eq 9 ] || fail "$(wc -l <runs) lines for 8 runs and a header"
-sed '2s/"loss_of_frequencies":[^,]*/"loss_of_frequencies":null/' runs >broken
+sed '2s/"chance_loss":[^,]*/"chance_loss":null/' runs >broken
 for log in broken grid.txt grid.1.json; do
   cp $log before
   run grid --resume $log
@@ -79,7 +79,7 @@ refused_by "$warmup" '--json: must name another file than --resume' --json same 
 # --- gradient_flow
 flow() { "$gradient_flow" --layers 2 --width 4 --steps 6 --every 3 --warmup 0 3 "$@"; }
 same_for_threads flow
-[ "$(grep -c '"w2_update_ratio"' flow.1.json)" -eq 12 ] || fail 'not three looks at each of four runs'
+[ "$(grep -c '"w2_update_ratio"' flow.1.json)" -eq 12 ] || fail 'not three snapshots of each of four runs'
 refused_by "$gradient_flow" '--warmup: must be at most the 5 steps of the run' --steps 5 --warmup 6
 refused_by "$gradient_flow" '--steps: must be a whole number from 1 to' --steps 0
 refused_by "$gradient_flow" '--every: must be a whole number from 1 to' --every 0
@@ -97,8 +97,8 @@ model='--merges 30 --layers 1 --width 8 --batch-size 20'
 # shellcheck disable=SC2086
 tiny() { "$train_translation" $model --examples 60 --warmup 2 --epochs 3 "$@"; }
 same_for_threads tiny
-for line in 'numbers: 54 sentences to train on, 6 to test' 'BLEU = ' 'exact match '; do
-  grep -q "^$line" tiny.txt || fail "the text has no line with $line: $(cat tiny.txt)"
+for line in 'numbers: 54 sentences to train on, 6 to test' '^ *BLEU .* exact %  *sentences$'; do
+  grep -q "$line" tiny.txt || fail "the text has no line with $line: $(cat tiny.txt)"
 done
 succeeds tiny --text dates --tokens characters --tied all --beam 1 --label-smoothing 0
 

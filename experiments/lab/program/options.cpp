@@ -333,6 +333,27 @@ Options& Options::unlisted() {
 
 bool Options::given(const std::string& flag) const { return parser_->app.count(flag) > 0; }
 
+void Options::take(const std::map<std::string, std::string>& values) {
+  for (const Option& option : options_) {
+    if (!option.value) continue;
+    const auto value = values.find(option.key);
+    if (value == values.end()) throw std::runtime_error("there is no " + option.key);
+    const auto text = [&] { return cell_text(option.value(), {"", "", ""}); };
+    const std::string given = text();
+    CLI::Option* parsed = parser_->app.get_option(option.flag);
+    const bool is_given = parsed->count() > 0;
+    try {
+      parsed->clear();
+      parsed->add_result(value->second);
+      parsed->run_callback();
+    } catch (const CLI::ParseError& error) {
+      throw std::runtime_error(error.what());
+    }
+    check(!is_given || text() == given, program_, option.flag,
+          "must be as in the checkpoint, " + text(), given);
+  }
+}
+
 std::vector<Setting> Options::settings() const {
   std::vector<Setting> settings;
   for (const Option& option : options_) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -81,6 +82,11 @@ class Options {
   Options& unlisted();
 
   bool given(const std::string& flag) const;
+  // Takes the values of all settings from a run that is continued, as texts under their keys; what
+  // is none of these is passed over. Throws std::invalid_argument for an option that was given with
+  // another value, and std::runtime_error if a value is missing or would be refused on the command
+  // line.
+  void take(const std::map<std::string, std::string>& values);
   const std::vector<Option>& all() const { return options_; }
   std::vector<Setting> settings() const;
   std::vector<std::string> path_flags() const;

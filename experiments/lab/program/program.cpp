@@ -96,10 +96,13 @@ int Program::run(const std::function<void()>& check,
     options_.check_files();
     if (!figures_.empty()) check_figures_folder(figures_);
     return run_checked(measure);
-  } catch (const Interrupted&) {
-    return report(run_.resume.empty() ? "interrupted: nothing is kept without --resume"
-                                      : "interrupted: the same command goes on from " + run_.resume,
-                  kInterrupted);
+  } catch (const Interrupted& interrupted) {
+    const std::string how = interrupted.what();
+    return report(
+        "interrupted: " + (!how.empty()          ? how
+                           : run_.resume.empty() ? "nothing is kept without --resume"
+                                                 : "the same command goes on from " + run_.resume),
+        kInterrupted);
   } catch (const std::bad_alloc&) {
     return report("not enough memory: use fewer --threads or smaller sizes", kBadInput);
   } catch (const std::exception& error) {
@@ -113,6 +116,14 @@ int Program::run_checked(const std::function<Results(const Run&)>& measure) {
     const InterruptHandler handler;
     ProgressBar bar(!run_.quiet);
     run_.progress = [&bar](double done, double total) { bar.show(done, total); };
+    run_.noted_progress = [&bar](double done, double total, const std::string& note) {
+      bar.show(done, total, note);
+    };
+    run_.remark = [&](const std::string& line) {
+      if (run_.quiet) return;
+      bar.wipe();
+      say(fmt::format("{}: {}", about_.name, line));
+    };
     results = measure(run_);
   }
   results.experiment = about_.name;

@@ -40,8 +40,11 @@ void ProgressBar::show(double done, double total, std::string_view note) {
   const int filled = static_cast<int>(share * width);
   const std::string left =
       share > 0.0 ? duration(so_far.count() * (1.0 - share) / share) + " left" : "starting";
-  fmt::print(stderr, "\r[{:#<{}}{:.<{}}] {:3.0f} %  {}{}{}\x1b[K", "", filled, "", width - filled,
-             100.0 * share, left, note.empty() ? "" : "  ", note);
+  // Unlike fmt::print these do not throw if standard error is closed or full.
+  std::fputs(fmt::format("\r[{:#<{}}{:.<{}}] {:3.0f} %  {}{}{}\x1b[K", "", filled, "",
+                         width - filled, 100.0 * share, left, note.empty() ? "" : "  ", note)
+                 .c_str(),
+             stderr);
   std::fflush(stderr);
 }
 

@@ -14,6 +14,9 @@ namespace {
 
 std::string number_text(double value, const std::string& format) {
   if (std::isnan(value)) return "-";
+  if (format.ends_with('%')) {
+    return number_text(100.0 * value, format.substr(0, format.size() - 1) + "f");
+  }
   std::string text = fmt::format(fmt::runtime("{:" + format + "}"), value);
   // What rounds to zero has no sign.
   if (text.starts_with('-') && text.find_first_of("123456789i") == std::string::npos)

@@ -17,13 +17,14 @@ using Cell = std::variant<std::monostate, bool, std::int64_t, std::uint64_t, dou
                           std::vector<double>, std::vector<std::string>>;
 
 // Who sees a column or a table. What is too long to read stands in JSON only.
-enum class Shown { everywhere, on_page_and_in_json, in_json, in_text };
+enum class Shown { everywhere, on_page_and_in_json, in_text_and_on_page, in_json, in_text };
 
 struct Column {
-  std::string key;             // in JSON: a-z, 0-9 and _
-  std::string title;           // in text and on the page
-  std::string format = ".4g";  // of a number, as in fmt's format strings
-  std::string meaning{};       // where the title does not say it: what it is, and its unit
+  std::string key;    // in JSON: a-z, 0-9 and _
+  std::string title;  // in text and on the page
+  // Of a number, as in fmt's format strings; ".1%" writes a share in percent, 0.125 as 12.5.
+  std::string format = ".4g";
+  std::string meaning{};  // where the title does not say it: what it is, and its unit
   Shown shown = Shown::everywhere;
   bool median_only = false;  // of a Spread, in text: its range would not fit 80 columns
   bool above_row = false;    // in text: a sentence, on lines of its own before the rest of its row

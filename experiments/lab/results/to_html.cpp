@@ -7,7 +7,8 @@ namespace normlab::lab {
 namespace {
 
 bool on_page(Shown shown) {
-  return shown == Shown::everywhere || shown == Shown::on_page_and_in_json;
+  return shown == Shown::everywhere || shown == Shown::on_page_and_in_json ||
+         shown == Shown::in_text_and_on_page;
 }
 
 normlab::Table shown_table(const Table& table) {

@@ -8,6 +8,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+bool in_json(Shown shown) { return shown != Shown::in_text && shown != Shown::in_text_and_on_page; }
+
 // Adds a cell to an object.
 struct AddTo {
   Json& object;
@@ -40,7 +42,7 @@ void add_rows(Json& list, const Table& table) {
     Json object = Json::object();
     for (const auto& [key, cell] : table.common) add(object, key, cell);
     for (std::size_t i = 0; i < row.size(); ++i) {
-      if (table.columns[i].shown != Shown::in_text) add(object, table.columns[i].key, row[i]);
+      if (in_json(table.columns[i].shown)) add(object, table.columns[i].key, row[i]);
     }
     list.push_back(std::move(object));
   }
@@ -53,7 +55,7 @@ std::string to_json(const Results& results) {
   for (const Setting& setting : results.config) add(config, setting.key, setting.value);
   for (const Table& table : results.tables) {
     check_table(table);
-    if (table.shown == Shown::in_text) continue;
+    if (!in_json(table.shown)) continue;
     if (!tables.contains(table.key)) tables[table.key] = Json::array();
     add_rows(tables[table.key], table);
   }

@@ -11,7 +11,10 @@ namespace normlab::lab {
 
 namespace {
 
-bool in_text(Shown shown) { return shown == Shown::everywhere || shown == Shown::in_text; }
+bool in_text(Shown shown) {
+  return shown == Shown::everywhere || shown == Shown::in_text ||
+         shown == Shown::in_text_and_on_page;
+}
 
 bool is_number(const Cell& cell) {
   return !std::holds_alternative<std::string>(cell) && !std::holds_alternative<bool>(cell) &&

@@ -82,6 +82,8 @@ class Queue {
 
 void stop_jobs() { stopped = true; }
 
+bool stop_was_asked() { return stopped; }
+
 void run_jobs(const std::vector<Job>& jobs, int threads, const JobProgress& progress) {
   check(threads >= 1, "run_jobs", "threads", "must be at least 1",
         [&] { return std::to_string(threads); });

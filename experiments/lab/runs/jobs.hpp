@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 namespace normlab {
@@ -25,10 +26,13 @@ void run_jobs(const std::vector<Job>& jobs, int threads, const JobProgress& prog
 // From now on no job is started, until a run_jobs has thrown Interrupted. May be called by a signal
 // handler.
 void stop_jobs();
+// Whether it was called, for long work that is no job.
+bool stop_was_asked();
 
 class Interrupted : public std::runtime_error {
  public:
-  Interrupted() : std::runtime_error("interrupted") {}
+  // `what` says how to go on, where the shell of the program does not know.
+  explicit Interrupted(const std::string& what = {}) : std::runtime_error(what) {}
 };
 
 }  // namespace normlab

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "experiments/lab/runs/jobs.hpp"
@@ -12,6 +13,10 @@ struct Run {
   bool quiet = false;
   std::string resume{};    // the file of --resume, or empty
   JobProgress progress{};  // draws the bar
+  // The same with a note, which takes the room of most of the bar.
+  std::function<void(double done, double total, const std::string& note)> noted_progress{};
+  // A line about the run and not about its results, as the time it took, on standard error.
+  std::function<void(const std::string& line)> remark{};
 };
 
 }  // namespace normlab::lab

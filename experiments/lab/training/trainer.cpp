@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/check.hpp"
+#include "experiments/lab/runs/jobs.hpp"
 #include "nn/optim/gradient_clipping.hpp"
 
 namespace normlab {
@@ -90,7 +91,7 @@ Trainer::Trainer(TrainingTask task, const TrainingOptions& options, int threads)
       steps_per_epoch_((task_.train.size() + options.batch_size - 1) / options.batch_size) {
   schedule_ = {.peak = options.lr,
                .warmup = options.warmup,
-               .decay = options.schedule,
+               .decay = decay_of(options.schedule),
                .total = steps(),
                .every = (steps() + 2) / 3};
   check(options.warmup >= 0 && options.warmup <= steps(), task_.program, "--warmup",
@@ -259,9 +260,10 @@ TrainingResult run_training(const TrainingTask& task, const TrainingOptions& opt
     if (trainer.diverged()) break;
     const std::int64_t done = trainer.steps_done();
     const bool due = hooks.every > 0 ? done % hooks.every == 0 : trainer.at_end_of_epoch();
-    if (hooks.checkpoint && (due || done == trainer.steps())) {
-      hooks.checkpoint(trainer.checkpoint());
-    }
+    const bool last = done == trainer.steps();
+    const bool stop = !last && hooks.stop && hooks.stop();
+    if (hooks.checkpoint && (due || last || stop)) hooks.checkpoint(trainer.checkpoint());
+    if (stop) throw Interrupted();
     if (hooks.progress) {
       hooks.progress({done, trainer.steps(), step.loss, step.accuracy, step.grad_norm, tokens});
     }

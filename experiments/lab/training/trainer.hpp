@@ -4,6 +4,7 @@
 
 #include "experiments/lab/training/replicas.hpp"
 #include "experiments/lab/training/training.hpp"
+#include "nn/optim/learning_rate.hpp"
 #include "nn/optim/optimizer.hpp"
 
 namespace normlab {
@@ -22,7 +23,7 @@ class Trainer {
   };
   // One update, unless the run has diverged; the weights are then those before.
   Step step();
-  // Its two halves, for those who look at the gradients in between. Each gradient counts in the
+  // Its two halves, so that the gradients can be looked at in between. Each gradient counts in the
   // epoch's record and draws random numbers: one update for each, unless the run has diverged.
   Step compute_gradients();
   void update();

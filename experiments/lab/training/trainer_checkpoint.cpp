@@ -30,14 +30,14 @@ Safetensors Trainer::checkpoint() {
     file.tensors.emplace_back(kOptimizer + name, tensor);
   }
   file.tensors.emplace_back(kOrder, order_state_);
-  if (options_.dropout > 0.0) {  // else nobody draws from them
+  if (options_.dropout > 0.0) {  // else nothing is drawn from them
     std::size_t i = 0;
     for (const Generator* each : dropout_generators()) {
       file.tensors.emplace_back(kDropout + std::to_string(i++), each->state());
     }
   }
   Json records = Json::array();
-  for (const EpochRecord& each : epochs_) records.push_back(json_of(each));
+  for (const EpochRecord& record : epochs_) records.push_back(json_of(record));
   file.metadata[kPlaceKey] = Json{
       {"step", step_},
       {"epoch_loss", epoch_sums_.loss},
@@ -82,7 +82,7 @@ void Trainer::read_place(const Safetensors& checkpoint, const std::string& sourc
   read_entry(checkpoint, kPlaceKey, task_.program, source, [&](const Json& place) {
     place.at("step").get_to(step_);
     epoch_sums_ = {place.at("epoch_loss"), place.at("epoch_correct"), place.at("epoch_grad_norm")};
-    for (const Json& each : place.at("epochs")) epochs_.push_back(parse_record(each));
+    for (const Json& record : place.at("epochs")) epochs_.push_back(epoch_from(record));
   });
 }
 

@@ -10,7 +10,6 @@
 
 #include "nn/checkpoint/safetensors.hpp"
 #include "nn/module.hpp"
-#include "nn/optim/learning_rate.hpp"
 #include "nn/optim/update_rules.hpp"
 
 // What all programs that train share: how a model is trained, what a task is, what is recorded.
@@ -21,14 +20,14 @@ struct TrainingOptions {
   double dropout = 0.0;
   std::string optimizer = "adamw";  // of optimizer_names()
   double lr = 3e-3;                 // the peak
-  Decay schedule = Decay::cosine;
-  std::int64_t warmup = 100;  // steps
+  std::string schedule = "cosine";  // of decay_names()
+  std::int64_t warmup = 100;        // steps
   std::int64_t epochs = 30, batch_size = 32;
   double clip = 1.0;  // of the gradient's norm; 0: none
   std::uint64_t seed = 0;
 };
 
-// -sum p ln p of the frequencies p that these counts have: the loss of who knows no more.
+// -sum p ln p of the frequencies p that these counts have.
 double entropy(const std::vector<std::int64_t>& counts);
 
 // How many rows of the logits (rows, outcomes) are largest at their target. Rows whose target is
@@ -37,7 +36,7 @@ std::int64_t count_right(const Tensor& logits, const std::vector<std::int64_t>& 
                          std::optional<std::int64_t> ignored = std::nullopt);
 
 std::vector<std::string> optimizer_names();
-// Throws std::invalid_argument for another name; `program` is who asks.
+// Throws std::invalid_argument for another name; `program` stands in its message.
 UpdateRule update_rule(const std::string& program, const std::string& optimizer);
 
 // A model and examples to train it on. An example makes one or more predictions: an image one, a
@@ -66,8 +65,8 @@ struct TrainingTask {
 
   std::int64_t slice = 16;    // examples that go through the model at a time
   std::int64_t outcomes = 2;  // that a prediction can have: ln(outcomes) is the loss of guessing
-  // Mean loss on the training set of who knows how frequent each outcome is, and nothing else.
-  double loss_of_frequencies = 1.0;
+  // Entropy of the training set's outcomes: the mean loss of a prediction that ignores the input.
+  double chance_loss = 1.0;
   // Kept in checkpoints: what the task was made from.
   std::map<std::string, std::string> metadata{};
 };
@@ -102,9 +101,11 @@ struct TrainingProgress {
 
 struct TrainingHooks {
   std::function<void(const TrainingProgress&)> progress{};
-  // Called after every `every` steps (0: after every epoch), and at the end.
+  // Called after every `every` steps (0: after every epoch), at the end, and before a stop.
   std::function<void(const Safetensors&)> checkpoint{};
   std::int64_t every = 0;
+  // Asked after every step but the last; if true, run_training throws Interrupted.
+  std::function<bool()> stop{};
   // Called once, at the end of a run that did not diverge.
   std::function<void(Module&)> trained{};
 };

@@ -1,31 +1,33 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "experiments/lab/results/table.hpp"
 #include "experiments/lab/training/training.hpp"
 
 namespace normlab {
 
-// The options under their names on the command line, without the dashes; and back. `parse` throws
-// std::exception of some kind for anything else.
+// The options under the keys of the command line.
 nlohmann::ordered_json json_of(const TrainingOptions& options);
-TrainingOptions parse_training_options(const nlohmann::ordered_json& json,
-                                       const std::string& program);
 
+// Records in files. Reading gives the same doubles back, and throws std::exception of some kind for
+// anything else. A divergence is null if there is none.
 nlohmann::ordered_json json_of(const EpochRecord& record);
-EpochRecord parse_record(const nlohmann::ordered_json& json);
-
-// Null if there is none.
-nlohmann::ordered_json json_of(const std::optional<Divergence>& divergence);
-// Epochs, and the divergence or null; and back, bit for bit.
+EpochRecord epoch_from(const nlohmann::ordered_json& json);
 nlohmann::ordered_json json_of(const TrainingResult& result);
-TrainingResult parse_result(const nlohmann::ordered_json& json);
-// The document that a training program writes.
-nlohmann::ordered_json json_of(const std::string& program, const nlohmann::ordered_json& config,
-                               const TrainingResult& result);
+TrainingResult training_from(const nlohmann::ordered_json& json);
+
+// The same as columns of tables, and what stands in them. Those of a divergence are in JSON only,
+// under diverged_step, diverged_loss, ..., and null if there is none.
+std::vector<lab::Column> epoch_columns();
+lab::Row epoch_cells(const EpochRecord& record);
+std::vector<lab::Column> divergence_columns();
+lab::Row divergence_cells(const std::optional<Divergence>& divergence);
 
 // A checkpoint's metadata entry, given to `parse`. Throws std::runtime_error if it is missing, is
 // no JSON, or holds anything that `parse` refuses.

@@ -1,6 +1,7 @@
-// What the command lines of training programs share.
+// Tested through the programs by tests/experiments.
 #include "experiments/lab/training/training_program.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <limits>
 
@@ -8,9 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <sys/resource.h>
 
-#include "core/atomic_file.hpp"
-#include "core/check.hpp"
-#include "experiments/lab/program/progress_bar.hpp"
+#include "experiments/lab/runs/jobs.hpp"
+#include "experiments/lab/training/training_json.hpp"
+#include "nn/optim/learning_rate.hpp"
 
 namespace normlab {
 
@@ -19,7 +20,7 @@ namespace {
 constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kMostEpochs = 1'000'000, kMostBatch = 1'000'000;
 
-// Wall time and memory belong to this run, not to its result: they go to standard error.
+// Wall time and memory belong to this run, not to its result.
 class Clock {
  public:
   double tokens_per_second(std::int64_t tokens) const {
@@ -41,111 +42,96 @@ double peak_megabytes() {
 
 }  // namespace
 
-void add_training_options(CLI::App& app, TrainingCommandLine& line, const std::string& examples) {
-  TrainingOptions& options = line.training;
-  app.add_option("--dropout", options.dropout, "probability of dropout, from 0 to 1")
-      ->check(command_line::number_at_least(0.0))
-      ->capture_default_str();
-  command_line::add_choice(app, "--optimizer", options.optimizer, "the optimizer",
-                           optimizer_names());
-  app.add_option("--lr", options.lr, "peak learning rate")
-      ->check(command_line::number_at_least(0.0))
-      ->capture_default_str();
-  command_line::add_choice(app, "--schedule", line.schedule, "the rate after the warmup",
-                           decay_names())
-      ->each([&options](const std::string& chosen) { options.schedule = decay_of(chosen); });
-  command_line::add_whole_number(app, "--warmup", options.warmup, 0, kAny,
-                                 "steps to the peak rate; 0: none");
-  command_line::add_whole_number(app, "--epochs", options.epochs, 1, kMostEpochs,
-                                 "passes over the training " + examples);
-  command_line::add_whole_number(app, "--batch-size", options.batch_size, 1, kMostBatch,
-                                 examples + " per step");
-  app.add_option("--clip", options.clip, "largest norm of the gradient; 0: any")
-      ->check(command_line::number_at_least(0.0))
-      ->capture_default_str();
-  app.add_option("--seed", options.seed, "of weights, order and dropout")
-      ->transform(command_line::seed())
-      ->capture_default_str();
+void add_training_options(lab::Options& options, TrainingOptions& training,
+                          const std::string& examples) {
+  options.add("--dropout", training.dropout, lab::AtLeast{0.0},
+              "probability of dropout, from 0 to 1");
+  options.add("--optimizer", training.optimizer, lab::OneOf{optimizer_names()}, "the optimizer");
+  options.add("--lr", training.lr, lab::AtLeast{0.0}, "peak learning rate");
+  options.add("--schedule", training.schedule, lab::OneOf{decay_names()},
+              "the rate after the warmup");
+  options.add("--warmup", training.warmup, lab::Whole{0, kAny}, "steps to the peak rate; 0: none");
+  options.add("--epochs", training.epochs, lab::Whole{1, kMostEpochs},
+              "passes over the training " + examples);
+  options.add("--batch-size", training.batch_size, lab::Whole{1, kMostBatch},
+              examples + " per step");
+  options.add("--clip", training.clip, lab::AtLeast{0.0}, "largest norm of the gradient; 0: any");
+  options.add("--seed", training.seed, lab::AnySeed{}, "of weights, order and dropout");
 }
 
-void add_run_options(CLI::App& app, TrainingCommandLine& line) {
-  app.set_version_flag("--version", std::string("normlab ") + NORMLAB_VERSION);
-  app.footer("Exit code: 0; 2 for bad usage or bad input; 3 if the training\ndiverged.");
-  command_line::add_whole_number(
-      app, "--threads", line.threads, 1, command_line::kMostThreads,
-      "slices of a batch computed at a time; the\noutput does not depend on it");
-  app.add_option("--checkpoint", line.checkpoint, "keep the state of the run in this file")
-      ->check(command_line::a_path());
-  app.add_option("--checkpoint-every", line.checkpoint_every,
-                 "steps from one checkpoint to the next\n[an epoch]")
-      ->transform(command_line::whole_number(1, kAny));
-  app.add_option("--resume", line.resume,
-                 "go on from this checkpoint, with its options;\nthose given here must be the same")
-      ->check(command_line::a_path());
-  add_outputs(app, line.outputs);
-  app.add_flag("--quiet", line.quiet, "no table and no progress");
+void add_checkpoint_options(lab::Options& options, Checkpoints& checkpoints) {
+  using Use = lab::File::Use;
+  options.add("--checkpoint", checkpoints.file, lab::File{Use::written, "--resume"},
+              "keep the state of the run in this file");
+  options
+      .add("--checkpoint-every", checkpoints.every, lab::Whole{1, kAny},
+           "steps from one checkpoint to the next")
+      .shown_default("an epoch")
+      .unlisted();
+  options.add("--resume", checkpoints.resume, lab::File{Use::read},
+              "go on from this checkpoint, with its options; those given here must be the same");
 }
 
-void check_run(const TrainingCommandLine& line) {
-  if (!line.quiet) command_line::check_standard_output(line.program);
-  check_outputs(line.program, line.outputs, {{"--checkpoint", line.checkpoint}});
-  check_different(line.program, {{"--resume", line.resume},
-                                 {"--json", line.outputs.json},
-                                 {"--report", line.outputs.report}});
-  if (!line.checkpoint.empty()) check_writable(line.checkpoint);
+std::map<std::string, std::string> read_resumed(const lab::Options& options,
+                                                Checkpoints& checkpoints,
+                                                const std::string& program) {
+  options.check_files();
+  checkpoints.resumed = read_safetensors(checkpoints.resume);
+  std::map<std::string, std::string> texts;
+  read_entry(*checkpoints.resumed, "normlab." + program, program, checkpoints.resume,
+             [&](const nlohmann::ordered_json& json) {
+               for (const auto& item : json.items()) {
+                 const auto& value = item.value();
+                 texts[item.key()] = value.is_string() ? value.get<std::string>() : value.dump();
+               }
+             });
+  return texts;
 }
 
-std::optional<Safetensors> read_resumed(const TrainingCommandLine& line) {
-  if (line.resume.empty()) return std::nullopt;
-  return read_safetensors(line.resume);
-}
-
-void check_as_in_checkpoint(const CLI::App& app, const std::string& program,
-                            const nlohmann::ordered_json& given,
-                            const nlohmann::ordered_json& theirs) {
-  for (const auto& [key, value] : given.items()) {
-    const std::string option = fmt::format("--{}", key);
-    check(app.count(option) == 0 || theirs.at(key) == value, program, option,
-          "must be as in the checkpoint, " + theirs.at(key).dump(), [&] { return value.dump(); });
+void take_options(lab::Options& options, const std::map<std::string, std::string>& theirs,
+                  const Checkpoints& checkpoints, const std::string& program) {
+  try {
+    options.take(theirs);
+  } catch (const std::runtime_error& error) {
+    fail_checkpoint(program, checkpoints.resume,
+                    fmt::format("its normlab.{} cannot be read: {}", program, error.what()));
   }
 }
 
-TrainingResult train(const TrainingCommandLine& line, const TrainingTask& task,
-                     const Safetensors* resume, const std::function<void(Module&)>& trained) {
-  ProgressBar bar(!line.quiet);
+TrainingResult train(const TrainingTask& task, const TrainingOptions& training,
+                     const Checkpoints& checkpoints, const lab::Run& run,
+                     const std::function<void(Module&)>& trained) {
   const Clock clock;
   std::int64_t tokens = 0;
-  TrainingHooks hooks;
-  hooks.every = line.checkpoint_every;
-  hooks.trained = trained;
+  TrainingHooks hooks{.every = checkpoints.every, .stop = stop_was_asked, .trained = trained};
   std::optional<std::int64_t> before;  // steps that the checkpoint had done
   hooks.progress = [&](const TrainingProgress& now) {
     tokens = now.tokens;
     if (!before) before = now.step - 1;
-    bar.show(static_cast<double>(now.step - *before), static_cast<double>(now.steps - *before),
-             fmt::format("loss {:.4f} {:3.0f} % |g| {:.2f} {:.0f} tok/s", now.loss,
-                         100.0 * now.accuracy, now.grad_norm, clock.tokens_per_second(tokens)));
+    if (!run.noted_progress) return;
+    run.noted_progress(
+        static_cast<double>(now.step - *before), static_cast<double>(now.steps - *before),
+        fmt::format("loss {:.4f} {:3.0f} % |g| {:.2f} {:.0f} tok/s", now.loss, 100.0 * now.accuracy,
+                    now.grad_norm, clock.tokens_per_second(tokens)));
   };
-  if (!line.checkpoint.empty()) {
+  if (!checkpoints.file.empty()) {
     hooks.checkpoint = [&](const Safetensors& checkpoint) {
-      write_safetensors(line.checkpoint, checkpoint);
+      write_safetensors(checkpoints.file, checkpoint);
     };
   }
-  TrainingResult result =
-      run_training(task, line.training, line.threads, hooks, resume, line.resume);
-  if (!line.quiet) {
-    bar.wipe();
-    fmt::print(stderr, "{}: {:.1f} s, {:.0f} tokens per second, at most {:.0f} MB of memory\n",
-               line.program, clock.seconds(), clock.tokens_per_second(tokens), peak_megabytes());
+  const Safetensors* resumed = checkpoints.resumed ? &*checkpoints.resumed : nullptr;
+  TrainingResult result;
+  try {
+    result = run_training(task, training, run.threads, hooks, resumed, checkpoints.resume);
+  } catch (const Interrupted&) {
+    throw Interrupted(checkpoints.file.empty() ? "nothing is kept without --checkpoint"
+                                               : "--resume goes on from " + checkpoints.file);
+  }
+  if (run.remark) {
+    run.remark(fmt::format("{:.1f} s, {:.0f} tokens per second, at most {:.0f} MB of memory",
+                           clock.seconds(), clock.tokens_per_second(tokens), peak_megabytes()));
   }
   return result;
-}
-
-int exit_code_of(const std::string& program, const TrainingResult& result) {
-  if (!result.diverged) return 0;
-  fmt::print(stderr, "{}: diverged at step {}: {}\n", program, result.diverged->step,
-             result.diverged->origin);
-  return kDiverged;
 }
 
 }  // namespace normlab

@@ -2,52 +2,45 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 
-#include <nlohmann/json_fwd.hpp>
-
-#include "experiments/lab/program/command_line.hpp"
-#include "experiments/lab/program/outputs.hpp"
+#include "experiments/lab/program/options.hpp"
+#include "experiments/lab/runs/run.hpp"
 #include "experiments/lab/training/training.hpp"
 
-// What the command lines of training programs share. Their course: define options, check_run,
-// options from a checkpoint if there is one, train, print and write, exit_code_of.
+// What training programs add to the shell of every program: options of a training, checkpoints, and
+// a run that goes on from one.
 namespace normlab {
 
-struct TrainingCommandLine {
-  std::string program;
-  TrainingOptions training{};
-  std::string schedule = name(TrainingOptions{}.schedule);
-  std::string checkpoint{}, resume{};
-  std::string command{};  // as the report shows it
-  std::int64_t checkpoint_every = 0;
-  Outputs outputs{};
-  int threads = command_line::default_threads();
-  bool quiet = false;
+// Where a run keeps its state, and where it starts from.
+struct Checkpoints {
+  std::string file{}, resume{};  // of --checkpoint and --resume; empty if not given
+  std::int64_t every = 0;        // steps; 0: an epoch
+  std::optional<Safetensors> resumed{};
 };
 
 // --optimizer, --lr, ...: what TrainingOptions holds. `examples` is what a batch is made of.
-void add_training_options(CLI::App& app, TrainingCommandLine& line, const std::string& examples);
-// --threads, --checkpoint, --resume, outputs, --quiet, and what --help ends with.
-void add_run_options(CLI::App& app, TrainingCommandLine& line);
+void add_training_options(lab::Options& options, TrainingOptions& training,
+                          const std::string& examples);
+// --checkpoint, which may be the file of --resume, --checkpoint-every and --resume.
+void add_checkpoint_options(lab::Options& options, Checkpoints& checkpoints);
 
-// Before any computing: losing one file to another is refused, and so is what cannot be written.
-// The checkpoint may be the file that is resumed from.
-void check_run(const TrainingCommandLine& line);
-std::optional<Safetensors> read_resumed(const TrainingCommandLine& line);
-// An option that was given beside --resume with another value than the checkpoint's is refused.
-// Both under their names on the command line.
-void check_as_in_checkpoint(const CLI::App& app, const std::string& program,
-                            const nlohmann::ordered_json& given,
-                            const nlohmann::ordered_json& theirs);
+// Reads the file of --resume into `resumed`, and returns the options that its run had, as texts
+// under their keys. Checks before that no file is named twice. A program keeps them in the metadata
+// under "normlab.<program>".
+std::map<std::string, std::string> read_resumed(const lab::Options& options,
+                                                Checkpoints& checkpoints,
+                                                const std::string& program);
+// Makes them the options of this run. Those that were given must be the same.
+void take_options(lab::Options& options, const std::map<std::string, std::string>& theirs,
+                  const Checkpoints& checkpoints, const std::string& program);
 
-// Trains with progress, checkpoints, and a last line with time and memory on standard error.
-TrainingResult train(const TrainingCommandLine& line, const TrainingTask& task,
-                     const Safetensors* resume, const std::function<void(Module&)>& trained = {});
-
-// 0; or 3, with a line on standard error, if the training diverged.
-inline constexpr int kDiverged = 3;
-int exit_code_of(const std::string& program, const TrainingResult& result);
+// Trains with progress and checkpoints, and remarks on time and memory at the end. A signal stops
+// it after a last checkpoint: Interrupted.
+TrainingResult train(const TrainingTask& task, const TrainingOptions& training,
+                     const Checkpoints& checkpoints, const lab::Run& run,
+                     const std::function<void(Module&)>& trained = {});
 
 }  // namespace normlab

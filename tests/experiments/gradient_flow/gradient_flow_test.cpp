@@ -7,18 +7,18 @@
 #include <nlohmann/json.hpp>
 
 #include "core/ops/cross_entropy.hpp"
-#include "experiments/gradient_flow/report.hpp"
 #include "experiments/lab/training/trainer.hpp"
 #include "experiments/tasks/digits_task.hpp"
 #include "nn/optim/update_rules.hpp"
 #include "tests/support/op_checks.hpp"
 
 using namespace normlab;
+using namespace normlab::gradient_flow;
 
 namespace {
 
-GradientFlowOptions tiny() {
-  GradientFlowOptions options;
+Options tiny() {
+  Options options;
   options.layers = 3;
   options.width = 8;
   options.warmups = {0, 4};
@@ -31,52 +31,53 @@ double relative(double a, double b) { return std::abs(a - b) / std::abs(b); }
 
 }  // namespace
 
-TEST_CASE("gradient_flow: the first look is at the untrained model, the last one after all steps") {
-  const GradientFlowResult result = run_gradient_flow(tiny(), 2);
-  REQUIRE(result.flows.size() == 4);
-  for (const Flow& flow : result.flows) {
-    REQUIRE(flow.records.size() == 3);
+TEST_CASE(
+    "gradient_flow: the first snapshot is of the untrained model, the last one after all steps") {
+  const Measured result = measure(tiny(), {.threads = 2});
+  REQUIRE(result.runs.size() == 4);
+  for (const Run& run : result.runs) {
+    REQUIRE(run.snapshots.size() == 3);
     for (std::size_t i = 0; i < 3; ++i) {
-      const FlowRecord& record = flow.records[i];
-      CHECK(record.step == static_cast<std::int64_t>(4 * i));
-      CHECK(record.w2_grad_norm.size() == 3);
-      CHECK(record.w2_update_ratio.size() == 3);
-      CHECK(record.stream.size() == 3);
+      const Snapshot& snapshot = run.snapshots[i];
+      CHECK(snapshot.step == static_cast<std::int64_t>(4 * i));
+      CHECK(snapshot.w2_grad_norm.size() == 3);
+      CHECK(snapshot.w2_update_ratio.size() == 3);
+      CHECK(snapshot.stream.size() == 3);
     }
     // The rate of update 1, 5 and 9.
-    CHECK(relative(flow.records[0].rate, flow.warmup == 0 ? 2e-3 : 2e-3 / 4.0) < 1e-15);
-    CHECK(flow.records[1].rate == 2e-3);
+    CHECK(relative(run.snapshots[0].rate, run.warmup == 0 ? 2e-3 : 2e-3 / 4.0) < 1e-15);
+    CHECK(run.snapshots[1].rate == 2e-3);
   }
   // Before the first update nothing depends on the warmup.
-  CHECK(result.flows[0].records[0].w2_grad_norm == result.flows[1].records[0].w2_grad_norm);
-  CHECK(result.flows[0].records[0].stream == result.flows[1].records[0].stream);
-  CHECK(result.flows[0].records[1].loss != result.flows[1].records[1].loss);
+  CHECK(result.runs[0].snapshots[0].w2_grad_norm == result.runs[1].snapshots[0].w2_grad_norm);
+  CHECK(result.runs[0].snapshots[0].stream == result.runs[1].snapshots[0].stream);
+  CHECK(result.runs[0].snapshots[1].loss != result.runs[1].snapshots[1].loss);
   // Post-norm hands on tokens of mean square 1.
   for (const double size :
-       {result.flows[0].records[0].stream[1], result.flows[0].records[0].stream[2]}) {
+       {result.runs[0].snapshots[0].stream[1], result.runs[0].snapshots[0].stream[2]}) {
     CHECK(std::abs(size - 1.0) < 1e-3);
   }
 }
 
 TEST_CASE("gradient_flow: gradients and updates are those of a training by hand") {
-  GradientFlowOptions options = tiny();
+  Options options = tiny();
   options.placements = {Placement::pre};
   options.warmups = {0};
   options.optimizer = "sgd";
-  options.rate = 0.1;
+  options.lr = 0.1;
   options.steps = 1;
   options.every = 1;
-  const GradientFlowResult result = run_gradient_flow(options, 1);
-  const FlowRecord& first = result.flows[0].records[0];
-  const FlowRecord& second = result.flows[0].records[1];
+  const Measured result = measure(options, {.threads = 1});
+  const Snapshot& first = result.runs[0].snapshots[0];
+  const Snapshot& second = result.runs[0].snapshots[1];
   // Momentum's first step is the plain one: the change is rate times gradient.
   TrainDigitsOptions same;
   same.placement = Placement::pre;
   same.layers = options.layers;
   same.width = options.width;
   same.training = {.optimizer = "sgd",
-                   .lr = options.rate,
-                   .schedule = Decay::constant,
+                   .lr = options.lr,
+                   .schedule = "constant",
                    .warmup = 0,
                    .epochs = 1,
                    .batch_size = options.batch_size,
@@ -94,48 +95,69 @@ TEST_CASE("gradient_flow: gradients and updates are those of a training by hand"
     for (const double each : untrained.model().parameter(name).value.values()) {
       weight += each * each;
     }
-    const double expected = options.rate * std::sqrt(square) / std::sqrt(weight);
+    const double expected = options.lr * std::sqrt(square) / std::sqrt(weight);
     CHECK(relative(first.w2_update_ratio[block], expected) < 1e-12);
   }
   CHECK(second.loss == trainer.step().loss);
 }
 
 TEST_CASE("gradient_flow: text, JSON, page, and the same of all on any number of threads") {
-  const GradientFlowResult result = run_gradient_flow(tiny(), 1);
-  const std::string text = text_of(result);
+  const Measured result = measure(tiny(), {.threads = 1});
+  const lab::Results found = results(result);
+  const std::string text = lab::to_text(found);
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 80);
   CHECK(text.find("post-norm, warmup of 4 steps") != std::string::npos);
-  const std::string json = json_of(result);
-  CHECK(json_of(run_gradient_flow(tiny(), 3)) == json);
-  const auto document = nlohmann::json::parse(json);
-  CHECK(document["flows"].size() == 4);
-  CHECK(document["flows"][3]["records"][2]["stream_sq_norm_per_d"].size() == 3);
-  const Report report = report_of(result, "gradient_flow");
-  CHECK(report.figures.size() == 5);
-  CHECK(report.tables.size() == 4);
+  const std::string json = lab::to_json(found);
+  CHECK(lab::to_json(results(measure(tiny(), {.threads = 3}))) == json);
+  const auto tables = nlohmann::json::parse(json)["tables"];
+  CHECK(tables["runs"].size() == 4);
+  CHECK(tables["runs"][3]["warmup"] == 4);
+  CHECK(tables["snapshots"].size() == 4 * 3);
+  CHECK(tables["snapshots"][11]["stream_sq_norm_per_d"].size() == 3);
+  CHECK(tables["snapshots"][11]["placement"] == "pre");
+  CHECK(found.figures.size() == 5);
+}
+
+TEST_CASE("gradient_flow: no block is shown twice, however few there are") {
+  const auto header = [](std::int64_t layers) {
+    const auto list = std::vector<double>(static_cast<std::size_t>(layers), 1.0);
+    Measured made_up{{.layers = layers, .warmups = {0}}, {{Placement::pre, 0}}};
+    made_up.runs[0].snapshots = {{0, 0.1, 2.0, list, list, list}};
+    std::istringstream text(lab::to_text(results(made_up)));
+    std::string words, line, word;
+    while (std::getline(text, line) && !line.starts_with("step")) continue;
+    std::istringstream titles(line);
+    while (titles >> word) words += word + " ";
+    return words;
+  };
+  CHECK(header(1) == "step rate loss grad 1 dW/W 1 stream 1 ");
+  CHECK(header(2) == "step rate loss grad 1 grad 2 dW/W 1 dW/W 2 stream 2 ");
+  CHECK(header(3) == "step rate loss grad 1 grad 2 grad 3 dW/W 1 dW/W 2 dW/W 3 stream 3 ");
+  CHECK(header(12) == "step rate loss grad 1 grad 6 grad 12 dW/W 1 dW/W 6 dW/W 12 stream 12 ");
 }
 
 TEST_CASE("gradient_flow: a run that diverges ends there and says so") {
-  GradientFlowOptions options = tiny();
+  Options options = tiny();
   options.optimizer = "sgd";
-  options.rate = 1e300;
+  options.lr = 1e300;
   options.warmups = {0};
-  const GradientFlowResult result = run_gradient_flow(options, 2);
-  for (const Flow& flow : result.flows) {
-    REQUIRE(flow.diverged.has_value());
-    CHECK(flow.records.size() <= 1);
+  const Measured result = measure(options, {.threads = 2});
+  for (const Run& run : result.runs) {
+    REQUIRE(run.diverged.has_value());
+    CHECK(run.snapshots.size() <= 1);
   }
-  CHECK(text_of(result).find("diverged at step 2") != std::string::npos);
-  CHECK(report_of(result, "").look_for.size() == 2 + 2);
+  const lab::Results found = results(result);
+  CHECK(lab::to_text(found).find("no warmup: diverged at step 2") != std::string::npos);
+  CHECK(found.look_for.size() == 2 + 2);
+  CHECK(found.exit_code == 0);
 }
 
 TEST_CASE("gradient_flow: bad options are refused before anything is trained") {
-  const auto refuses = [](const std::function<void(GradientFlowOptions&)>& change,
-                          std::string_view message) {
-    GradientFlowOptions options = tiny();
+  const auto refuses = [](const std::function<void(Options&)>& change, std::string_view message) {
+    Options options = tiny();
     change(options);
-    check_refused([&] { check_options(options); }, message);
+    check_refused([&] { check(options); }, message);
   };
   refuses([](auto& o) { o.warmups = {9}; }, "[gradient_flow] --warmup: must be at most the 8");
   refuses([](auto& o) { o.warmups = {1, 1}; }, "[gradient_flow] --warmup: must differ");

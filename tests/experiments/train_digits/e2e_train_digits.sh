@@ -23,7 +23,7 @@ for threads in 2 3; do
   cmp -s whole.json threads.json || fail "the JSON of $threads threads differs"
   cmp -s whole.safetensors threads.safetensors || fail "the weights of $threads threads differ"
 done
-grep -q '^    3     69 ' out && grep -q '^test accuracy [0-9.]* %$' out || fail "text: $(cat out)"
+grep -q '^    3    69 ' out && grep -q '^test accuracy [0-9.]* %$' out || fail "text: $(cat out)"
 grep -q 'tokens per second' err || fail "no speed on standard error: $(cat err)"
 
 # --- Killed at any moment, and resumed: the file is whole, and the end is the same byte for byte
@@ -50,11 +50,32 @@ for pause in 0.05 0.15 0.3; do
 done
 [ $interrupted -gt 0 ] || fail "every run was over before it was killed"
 
+# --- Stopped by a signal: it keeps where it is, and says how to go on
+"$program" --layers 1 --width 8 --epochs 100000 --warmup 5 --quiet --checkpoint stopped.safetensors \
+  --checkpoint-every 1 2>err &
+pid=$!
+while [ ! -s stopped.safetensors ] && kill -0 $pid 2>/dev/null; do sleep 0.01; done
+kill -TERM $pid
+wait $pid
+code=$?
+checks=$((checks + 1))
+[ $code -eq 75 ] && grep -q 'interrupted: --resume goes on from stopped.safetensors' err ||
+  fail "a signal: $code: $(cat err)"
+
+# --- Standard error that is full or closed loses its line and nothing else
+for where in full closed; do
+  checks=$((checks + 1))
+  if [ $where = full ]; then tiny --json $where.json 2>/dev/full >out; else tiny --json $where.json 2>&- >out; fi
+  code=$?
+  [ $code -eq 0 ] && grep -q '^test accuracy' out && cmp -s whole.json $where.json ||
+    fail "standard error is $where: exit code $code"
+done
+
 # --- A run that was over: its options come from the file, and those that are given must agree
 succeeds "$program" --quiet --resume whole.safetensors --json again.json --lr 0.01
 cmp -s whole.json again.json || fail "the JSON of a run that was over differs"
 refused '--lr: must be as in the checkpoint, 0.01, got 0.02' --resume whole.safetensors --lr 0.02
-refused '--placement: must be as in the checkpoint, "pre", got "post"' \
+refused '--placement: must be as in the checkpoint, pre, got post' \
   --resume whole.safetensors --placement post
 refused '--epochs: must be as in the checkpoint, 3, got 100000' --resume whole.safetensors
 
@@ -63,7 +84,7 @@ run "$program" --layers 1 --width 8 --quiet --optimizer sgd --lr 1e300 --warmup 
   --json diverged.json
 [ "$code" -eq 3 ] && [ "$(wc -l <err)" -eq 1 ] &&
   grep -q '^train_digits: diverged at step 2: \[anomaly\] #[0-9]* ' err &&
-  grep -q '"step": 2' diverged.json || fail "divergence: $code: $(cat err)"
+  grep -q '"diverged_step": 2' diverged.json || fail "divergence: $code: $(cat err)"
 
 # --- What is refused
 refused 'no/such: cannot be read' --resume no/such

@@ -1,16 +1,17 @@
+#include "experiments/train_digits/train_digits.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <sstream>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "core/ops/cross_entropy.hpp"
 #include "experiments/lab/training/trainer.hpp"
 #include "experiments/lab/training/training_json.hpp"
-#include "experiments/lab/training/training_report.hpp"
-#include "experiments/tasks/digits_task.hpp"
 #include "tests/support/op_checks.hpp"
 
 using namespace normlab;
@@ -87,7 +88,7 @@ TEST_CASE("train_digits: a resumed run has the bytes of one that was not stopped
     for (std::int64_t stop = 1; stop <= 6; ++stop) {
       CAPTURE(stop);
       const Safetensors saved = parse_safetensors(bytes_after(options, stop), "saved");
-      CHECK(json_of(digits_options_in(saved, "saved")) == json_of(options));
+      CHECK(saved.metadata.at("normlab.train_digits") == json_of(options).dump());
       Trainer trainer = trainer_of(options);
       trainer.restore(saved, "saved");
       CHECK(trainer.steps_done() == stop);
@@ -145,10 +146,13 @@ TEST_CASE("train_digits: a divergence is named with its step and the first op, a
   CHECK(result.diverged->origin.starts_with("[anomaly] "));
   CHECK(result.diverged->origin.find("the output holds") != std::string::npos);
   CHECK(result.epochs.empty());
-  CHECK(text_of(result).find("diverged at step 2: loss ") != std::string::npos);
-  const auto json = json_of("train_digits", json_of(options), result);
-  CHECK(json["diverged"]["step"] == 2);
-  CHECK(json["config"]["lr"] == 1e300);
+  const lab::Results found = train_digits::results(options, result);
+  CHECK(found.exit_code == 3);
+  CHECK(found.exit_message == "diverged at step 2: " + result.diverged->origin);
+  CHECK(lab::to_text(found).find("diverged at step 2: loss ") != std::string::npos);
+  const auto json = nlohmann::json::parse(lab::to_json(found));
+  CHECK(json["tables"]["outcome"][0]["diverged_step"] == 2);
+  CHECK(json["tables"]["epochs"].empty());
 
   options.training.lr = 30.0;  // grows, and stays finite
   options.placement = Placement::re_zero;
@@ -180,20 +184,22 @@ TEST_CASE("train_digits: weights that the last update has blown up are a diverge
 
 TEST_CASE("train_digits: text, JSON and page of a result") {
   const TrainingResult result = train(tiny());
-  std::istringstream text(text_of(result));
-  std::size_t lines = 0;
-  for (std::string line; std::getline(text, line); ++lines) CHECK(line.size() <= 100);
-  CHECK(lines == 4);
-  const auto json = json_of("train_digits", json_of(tiny()), result);
-  CHECK(json["experiment"] == "train_digits");
-  CHECK(json["diverged"].is_null());
-  REQUIRE(json["epochs"].size() == 2);
-  CHECK(json_of(parse_record(json["epochs"][1])) == json["epochs"][1]);
-  CHECK(json["epochs"][1]["test_loss"] == result.epochs[1].test_loss);
-  const Report report = training_report("Digits", "train_digits", {}, result, "image");
-  CHECK(report.tables.at(0).rows.size() == 2);
-  CHECK(report.figures.size() == 3);
-  CHECK(html_of(report).find("Every epoch") != std::string::npos);
+  const lab::Results found = train_digits::results(tiny(), result);
+  CHECK(found.exit_code == 0);
+  std::istringstream text(lab::to_text(found));
+  std::string last;
+  for (std::string line; std::getline(text, line); last = line) CHECK(line.size() <= 80);
+  CHECK(last == fmt::format("test accuracy {:.2f} %", 100.0 * result.epochs[1].test_accuracy));
+  const auto json = nlohmann::ordered_json::parse(lab::to_json(found));
+  CHECK(json["tables"]["outcome"][0]["diverged_step"].is_null());
+  CHECK(json["tables"]["outcome"][0]["test_accuracy"] == result.epochs[1].test_accuracy);
+  const auto& epochs = json["tables"]["epochs"];
+  REQUIRE(epochs.size() == 2);
+  CHECK(json_of(epoch_from(epochs[1])) == epochs[1]);  // the keys of files are those of tables
+  CHECK(epochs[1]["test_loss"] == result.epochs[1].test_loss);
+  CHECK(found.tables.at(0).rows.size() == 2);
+  CHECK(found.figures.size() == 3);
+  CHECK(lab::to_html(found).find("Every epoch") != std::string::npos);
 }
 
 TEST_CASE("train_digits: checkpoints come when they are due, and progress after every step") {
@@ -236,12 +242,6 @@ TEST_CASE("train_digits: options and checkpoints that do not fit are refused") {
                          std::runtime_error);
   };
   Safetensors file = good;
-  for (const char* text : {"{", "{}", "[1]"}) {
-    file.metadata["normlab.train_digits"] = text;
-    CHECK_THROWS_AS(digits_options_in(file, "f"), std::runtime_error);
-  }
-  file.metadata.erase("normlab.train_digits");
-  CHECK_THROWS_AS(digits_options_in(file, "f"), std::runtime_error);
   file.metadata.erase("normlab.training");
   refused(file, "f: has no normlab.training in its metadata");
   file.metadata["normlab.training"] = "{}";
