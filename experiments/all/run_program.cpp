@@ -11,7 +11,7 @@
 #include "experiments/discrepancy/discrepancy.hpp"
 #include "experiments/gradient_flow/gradient_flow.hpp"
 #include "experiments/init_gradients/init_gradients.hpp"
-#include "experiments/lab/program/command_line.hpp"
+#include "experiments/lab/program/program.hpp"
 #include "experiments/lemmas/lemmas.hpp"
 #include "experiments/mean_field/mean_field.hpp"
 #include "experiments/norm_card/norm_card.hpp"
@@ -54,7 +54,7 @@ int run_program(int argc, const char* const* argv) {
   }
   fmt::print(stderr, "the first argument must be one of {}, got {}\n", names,
              wanted.empty() ? "nothing" : wanted);
-  return command_line::kBadInput;
+  return lab::kBadInput;
 }
 
 }  // namespace normlab

@@ -14,10 +14,11 @@
 
 #include "core/atomic_file.hpp"
 #include "core/check.hpp"
+#include "experiments/lab/program/command_text.hpp"
 #include "experiments/lab/program/interrupt.hpp"
 #include "experiments/lab/program/progress_bar.hpp"
 #include "experiments/lab/program/usage_error.hpp"
-#include "experiments/lab/report/report.hpp"
+#include "experiments/lab/report/figure_files.hpp"
 
 namespace normlab::lab {
 

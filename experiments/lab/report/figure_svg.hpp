@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "experiments/lab/report/report.hpp"
+#include "experiments/lab/report/figure_files.hpp"
 
 // The parts that a page and a file of its own are made of.
 namespace normlab {

@@ -7,8 +7,6 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
-#include "experiments/lab/report/report.hpp"
-
 using namespace normlab;
 using namespace normlab::lemmas;
 using lab::Claim;

@@ -3,7 +3,7 @@
 #include <limits>
 #include <string>
 
-#include "experiments/lab/report/report.hpp"
+#include "experiments/lab/report/figure_files.hpp"
 
 namespace normlab {
 
@@ -60,15 +60,6 @@ inline Panel sample_panel(const std::string& name) {
            {"empty", {{"slow", Series::Kind::line, {1}, {nan}}}}},
           "Alt text of " + name,
           "Caption of " + name};
-}
-
-inline Report sample_report() {
-  return {"A report",
-          "program --report page.html",
-          {{"width", "64"}},
-          {"Look at the slope."},
-          {sample_figure("one"), sample_figure("two")},
-          {{"Numbers", {"depth", "size"}, {{"6", "2.0"}, {"12", "1.5"}}}}};
 }
 
 inline bool contains(const std::string& text, const std::string& part) {
