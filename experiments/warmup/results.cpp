@@ -179,7 +179,11 @@ lab::Table runs_table(const std::vector<Point>& points) {
 }
 
 lab::Table epochs_table(const std::vector<Point>& points) {
-  return points_table(points, "epochs", epoch_columns(), [](const Point& point) {
+  std::vector<lab::Column> columns = epoch_columns();
+  for (lab::Column& column : columns) {
+    if (column.key == "lr") column.key = "step_lr";  // lr is the peak, of the configuration
+  }
+  return points_table(points, "epochs", columns, [](const Point& point) {
     std::vector<lab::Row> rows;
     for (const EpochRecord& record : point.trained.epochs) rows.push_back(epoch_cells(record));
     return rows;

@@ -230,7 +230,9 @@ TEST_CASE("warmup: the table tells the article's comparisons from the runs") {
   CHECK(tables["runs"][3]["outcome"] == "stuck");
   CHECK(tables["runs"][21]["outcome"] == "diverged");
   CHECK(tables["runs"][21]["diverged_loss"] == 1e9);
-  CHECK(tables["epochs"].size() == 24);
+  REQUIRE(tables["epochs"].size() == 24);
+  CHECK(tables["epochs"][3]["lr"] == 1e-2);      // of the configuration,
+  CHECK(tables["epochs"][3]["step_lr"] == 0.0);  // and of the record
 }
 
 TEST_CASE("warmup: bad options are refused before anything is trained") {
