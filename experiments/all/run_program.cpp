@@ -52,8 +52,8 @@ int run_program(int argc, const char* const* argv) {
     fmt::print("An experiment, then its arguments: {}\n", names);
     return 0;
   }
-  fmt::print(stderr, "the first argument must be one of {}, got {}\n", names,
-             wanted.empty() ? "nothing" : wanted);
+  lab::say(fmt::format("the first argument must be one of {}, got {}", names,
+                       wanted.empty() ? "nothing" : wanted));
   return lab::kBadInput;
 }
 

@@ -74,9 +74,6 @@ int main(int argc, const char* const* argv);
 }
 int main(int argc, char** argv) { return normlab::@name@::main(argc, argv); }
 ]])
-  if(EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/program.cpp")
-    set(entry program.cpp)
-  endif()
   add_executable(${name} "${entry}")
   normlab_compile_options(${name})
   target_link_libraries(${name} PRIVATE normlab::${name})

@@ -123,7 +123,9 @@ TEST_CASE("train_digits: slices of a batch add up to the gradient of the whole b
   const Var loss = cross_entropy(model.forward(tape.constant(train.images)), train.labels);
   tape.backward(loss);
   CHECK(std::abs(loss.value().item() - step.loss) <= 1e-13);
-  for (const auto& [name, parameter] : model.named_parameters()) {
+  for (const auto& named : model.named_parameters()) {
+    const std::string& name = named.first;
+    const Parameter* parameter = named.second;
     CAPTURE(name);
     CHECK(max_abs_difference(parameter->value, *find_tensor(before, name)) == 0.0);
     Tensor expected = parameter->value;

@@ -106,7 +106,9 @@ TEST_CASE("train_translation: the loss is a mean over tokens, ends included, wha
     loss += sum.value().item() / tokens;
   }
   CHECK(std::abs(loss - step.loss) <= 1e-13);
-  for (const auto& [name, parameter] : model.named_parameters()) {
+  for (const auto& named : model.named_parameters()) {
+    const std::string& name = named.first;
+    const Parameter* parameter = named.second;
     CAPTURE(name);
     CHECK(max_abs_difference(parameter->value, *find_tensor(before, name)) == 0.0);
     CHECK(relative_error(trainer.model().parameter(name).grad, parameter->grad) <= 1e-12);
