@@ -11,6 +11,7 @@
 #include "core/ops/cross_entropy.hpp"
 #include "experiments/lab/training/trainer.hpp"
 #include "experiments/lab/training/training_json.hpp"
+#include "nn/models/translation_decoding.hpp"
 #include "tests/support/op_checks.hpp"
 
 using namespace normlab;
@@ -142,6 +143,66 @@ TEST_CASE("train_translation: it learns to translate, and the score says so") {
   CHECK(result.epochs.back().test_accuracy > 0.6);
   CHECK(trained.translations.size() == 30);
   CHECK(trained.bleu.score > untrained.bleu.score + 10.0);
+}
+
+TEST_CASE(
+    "train_translation: the test loss is without label smoothing, the training loss with it") {
+  TrainTranslationOptions options = tiny();
+  options.training.dropout = 0.0;
+  const auto data = translation_data(options);
+  const auto loss = [&](double smoothing, TrainingTask::Part part) {
+    options.label_smoothing = smoothing;
+    const TrainingTask task = translation_task(options, data);
+    Generator weights(1);
+    const auto model = task.make_model(weights);
+    Tape tape;
+    return task.pass(*model, tape, part, {0, 1, 2}).loss.value().item();
+  };
+  using enum TrainingTask::Part;
+  CHECK(loss(0.3, test) == loss(0.0, test));
+  CHECK(loss(0.3, train) != loss(0.0, train));
+}
+
+TEST_CASE(
+    "train_translation: the score is of the test's translations, found with a length penalty") {
+  TrainTranslationOptions options = tiny();
+  options.training.dropout = 0.0;
+  options.text = "dates";
+  options.examples = 200;
+  options.training.lr = 4e-2;  // a model whose outputs end early or late
+  options.training.epochs = 8;
+  const auto data = translation_data(options);
+  bool penalty_matters = false;
+  TrainingHooks hooks;
+  hooks.trained = [&](Module& module) {
+    auto& model = dynamic_cast<TranslationTransformer&>(module);
+    const TranslationScore score = score_of(model, *data, 3);
+    const std::vector<std::string>& references = data->test.text.target;
+    // BLEU and its counts change when outputs and references change places.
+    const Bleu expected = corpus_bleu(score.translations, {references});
+    CHECK(score.bleu.str() == expected.str());
+    CHECK(corpus_bleu(references, {score.translations}).str() != expected.str());
+    CHECK(score.exact == exact_match(score.translations, references));
+    // Twice the longest training target and the end.
+    std::int64_t longest = 0;
+    for (const auto& tokens : data->train.target) longest = std::max(longest, std::ssize(tokens));
+    const auto found = [&](double penalty) {
+      std::vector<std::string> outputs;
+      for (const auto& tokens : beam_decode(model, data->test.source,
+                                            {.beam_size = 3,
+                                            .max_length = 2 * longest + 1,
+                                            .begin = Vocabulary::kBegin,
+                                            .end = Vocabulary::kEnd,
+                                            .length_penalty = penalty})) {
+        outputs.push_back(data->target.decode(tokens));
+      }
+      return outputs;
+    };
+    CHECK(score.translations == found(0.6));
+    penalty_matters = found(0.0) != found(0.6);
+  };
+  run_training(translation_task(options, data), options.training, 1, hooks);
+  CHECK(penalty_matters);  // else nothing would be seen of it above
 }
 
 TEST_CASE("train_translation: a resumed run has the bytes of one that was not stopped") {
