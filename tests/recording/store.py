@@ -70,8 +70,13 @@ def _column(path, leaves):
     return Column(path, named, len(named), checksum, _nested(leaves))
 
 
+def _escaped(value):
+    """A leaf as one token: spaces and brackets of a string are escaped as JSON allows."""
+    return value.replace(" ", "\\u0020").replace("[", "\\u005b").replace("]", "\\u005d")
+
+
 def _nested(leaves):
-    indexes = [([part for part in path if isinstance(part, int)], value.replace(" ", "\\u0020"))
+    indexes = [([part for part in path if isinstance(part, int)], _escaped(value))
                for path, value in leaves]
     return _brackets(indexes, 0)
 
