@@ -65,7 +65,7 @@ def sampled(values):
 
 
 def _column(path, leaves):
-    named = [(extract.path_text(full), value.replace(" ", "\\u0020")) for full, value in leaves]
+    named = [(extract.path_text(full), _escaped(value)) for full, value in leaves]
     checksum = checksum_of([v for _, v in named]) if len(named) > LONG_COLUMN else ""
     return Column(path, named, len(named), checksum, _nested(leaves))
 
