@@ -4,7 +4,6 @@
 // docs/discrepancy.md tells what the default run answers; it takes some minutes.
 //
 //   discrepancy --ablations article token_labels cross_attention --layers 2 4 --seeds 0 1
-#include <algorithm>
 #include <limits>
 
 #include "experiments/discrepancy/discrepancy.hpp"
@@ -12,29 +11,9 @@
 
 namespace normlab::discrepancy {
 
-namespace {
-
-std::vector<std::string> known_names() {
-  std::vector<std::string> names;
-  for (const Ablation& ablation : all_ablations()) names.push_back(ablation.name);
-  return names;
-}
-
-std::vector<Ablation> named(const std::vector<std::string>& names) {
-  const std::vector<Ablation> all = all_ablations();
-  std::vector<Ablation> chosen;
-  for (const std::string& name : names) {
-    chosen.push_back(*std::find_if(
-        all.begin(), all.end(), [&](const Ablation& ablation) { return ablation.name == name; }));
-  }
-  return chosen;
-}
-
-}  // namespace
-
 int main(int argc, const char* const* argv) {
   Options options;
-  std::vector<std::string> names = known_names();
+  std::vector<std::string> names = ablation_names();
   lab::Program program(
       {.name = "discrepancy",
        .description = "Why gradients of untrained transformers on digits differ from those that\n"
@@ -44,14 +23,14 @@ int main(int argc, const char* const* argv) {
                  "it has"},
       argc, argv);
   lab::Options& o = program.options();
-  o.add("--ablations", names, lab::OneOf{known_names()}, "which setups").shown_default("all");
+  o.add("--ablations", names, lab::OneOf{ablation_names()}, "which setups").shown_default("all");
   o.add("--layers", options.layers, lab::Whole{1, 1000}, "depths, at least two");
   o.add("--seeds", options.seeds, lab::AnySeed{}, "seeds of the weights");
   o.add("--large-seeds", options.large_seeds,
         lab::Whole{1, std::numeric_limits<std::int32_t>::max()},
         "how many of them for width 256 and more");
   const auto check_all = [&] {
-    options.ablations = named(names);
+    options.ablations = ablations_named(names);
     check(options);
   };
   return program.run(check_all,

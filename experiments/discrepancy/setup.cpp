@@ -1,6 +1,7 @@
 // Tested by tests/experiments/discrepancy/discrepancy_test.cpp.
 #include "experiments/discrepancy/setup.hpp"
 
+#include <algorithm>
 #include <functional>
 
 namespace normlab::discrepancy {
@@ -160,6 +161,22 @@ std::vector<Ablation> all_ablations() {
                   [](Setup& s) { s.width = 64; });
   add_way_back(all);
   return all.list();
+}
+
+std::vector<std::string> ablation_names() {
+  std::vector<std::string> names;
+  for (const Ablation& ablation : all_ablations()) names.push_back(ablation.name);
+  return names;
+}
+
+std::vector<Ablation> ablations_named(const std::vector<std::string>& names) {
+  const std::vector<Ablation> all = all_ablations();
+  std::vector<Ablation> chosen;
+  for (const std::string& name : names) {
+    chosen.push_back(*std::find_if(
+        all.begin(), all.end(), [&](const Ablation& ablation) { return ablation.name == name; }));
+  }
+  return chosen;
 }
 
 bool is_large(const Setup& setup) { return setup.width >= 256; }

@@ -57,6 +57,9 @@ struct Ablation {
 // From the article's setup towards the paper's, one change at a time; pairs of changes that
 // explain the single ones; and from the paper's setup back.
 std::vector<Ablation> all_ablations();
+std::vector<std::string> ablation_names();
+// The ablations of these names, which must exist.
+std::vector<Ablation> ablations_named(const std::vector<std::string>& names);
 
 // A network of such a setup takes seconds: it gets fewer seeds and more than one thread.
 bool is_large(const Setup& setup);
