@@ -137,7 +137,8 @@ TEST_CASE("parse_digits: the error for a fault names its line") {
       {csv_line("0", "2.5"), "the label is 2.5, not one of 0..9"},
       {csv_line("0", "nan"), "the label is nan, not one of 0..9"},
   };
-  for (const auto& [line, problem] : faults) {
+  for (const auto& [case_line, problem] : faults) {
+    const auto& line = case_line;
     CAPTURE(line);
     check_unreadable([&] { parse_digits(good + line + "\n" + good, "some.csv"); },
                      "[load_digits] some.csv:2: " + problem);

@@ -89,7 +89,8 @@ TEST_CASE("init: xavier on packed projections starts them smaller than one by on
   // d = 64: 2 / (64 + 3 * 64) packed, 2 / (64 + 64) for each alone.
   const std::vector<std::pair<std::int64_t, double>> cases{{3 * 64, 0.08838834764831845},
                                                            {64, 0.125}};
-  for (const auto& [rows, std] : cases) {
+  for (const auto& [case_rows, std] : cases) {
+    const auto& rows = case_rows;
     CAPTURE(rows);
     const Tensor x = drawn([](Tensor& t, Generator& g) { init::xavier_normal(t, g); }, {rows, 64});
     const double factor = std;

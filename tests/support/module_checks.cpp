@@ -57,7 +57,8 @@ void check_module_fixture(Module& module, const FixtureCase& fixture, const Func
     CAPTURE(name);
     CHECK(relative_error(inputs[i].grad(), tensor_of(fixture.input_grad(name))) <= tolerance);
   }
-  for (const auto& [name, parameter] : module.named_parameters()) {
+  for (const auto& [case_name, parameter] : module.named_parameters()) {
+    const auto& name = case_name;
     CAPTURE(name);
     CHECK(relative_error(parameter->grad, tensor_of(fixture.parameter_grad(name))) <= tolerance);
   }
@@ -108,7 +109,8 @@ void check_empty_module(Layer& module, const Shape& x, const Shape& result) {
   REQUIRE(y.shape().str() == result.str());
   tape.backward(y, Tensor::zeros(result));
   CHECK(input.grad().shape().str() == x.str());
-  for (const auto& [name, parameter] : module.named_parameters()) {
+  for (const auto& [case_name, parameter] : module.named_parameters()) {
+    const auto& name = case_name;
     CAPTURE(name);
     CHECK(relative_error(parameter->grad, Tensor::zeros(parameter->value.shape())) == 0.0);
   }

@@ -41,7 +41,8 @@ TEST_CASE("parse_json: what is refused, and how") {
       {R"({"eps": 1, "eps": 2})", R"(has the key "eps" twice)"},
       {R"({"a": {"x": 1, "y": 2, "x": 3}})", R"(has the key "x" twice)"},
   };
-  for (const auto& [text, expected] : cases) {
+  for (const auto& [case_text, expected] : cases) {
+    const auto& text = case_text;
     CAPTURE(text);
     CHECK(refusal(text) == expected);
   }

@@ -49,7 +49,7 @@ TEST_CASE("blas: gemm equals a triple loop for every transposition, with strides
   constexpr std::array kEither{Transpose::no, Transpose::yes};
   for (const std::array<std::int64_t, 3> size :
        {std::array<std::int64_t, 3>{1, 1, 1}, {3, 4, 5}, {7, 2, 1}, {1, 9, 6}, {33, 17, 65}}) {
-    const auto [m, n, k] = size;
+    const std::int64_t m = size[0], n = size[1], k = size[2];
     for (const Transpose a_is : kEither) {
       for (const Transpose b_is : kEither) {
         const std::int64_t a_rows = a_is == Transpose::yes ? k : m, a_stride = m + k - a_rows + 2;

@@ -48,7 +48,8 @@ TEST_CASE("activation: values and gradients equal PyTorch's") {
 }
 
 TEST_CASE("activation: gradients agree with differences") {
-  for (const auto& [name, f] : kActivations) {
+  for (const auto& [case_name, f] : kActivations) {
+    const auto& name = case_name;
     CAPTURE(name);
     for (const Shape& shape : {Shape{}, Shape{3}, Shape{2, 3}, Shape{2, 3, 4}}) {
       CAPTURE(shape.str());
@@ -90,7 +91,8 @@ TEST_CASE("activation: relu has derivative 0 at 0, of either sign") {
 
 TEST_CASE("activation: NaN comes out as NaN and never as 0") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  for (const auto& [name, f] : kActivations) {
+  for (const auto& [case_name, f] : kActivations) {
+    const auto& name = case_name;
     CAPTURE(name);
     const Evaluation y = evaluate(of_one(f), {Tensor({3}, {-1.0, nan, 2.0})});
     CHECK(std::isnan(y.value.at({1})));
@@ -101,7 +103,8 @@ TEST_CASE("activation: NaN comes out as NaN and never as 0") {
 }
 
 TEST_CASE("activation: near the ends of the range every function is x or 0 with slope 1 or 0") {
-  for (const auto& [name, f] : kUnbounded) {
+  for (const auto& [case_name, f] : kUnbounded) {
+    const auto& name = case_name;
     CAPTURE(name);
     for (double large : {50.0, 1e100, 1e200, 1e300}) {
       CAPTURE(large);

@@ -51,7 +51,9 @@ TEST_CASE("arithmetic: values and gradients equal PyTorch's") {
 
 TEST_CASE("arithmetic: gradients agree with differences for every way of broadcasting") {
   for (const BinaryOp& op : kBinaryOps) {
-    for (const auto& [shape_a, shape_b] : kShapePairs) {
+    for (const auto& [case_shape_a, case_shape_b] : kShapePairs) {
+      const auto& shape_a = case_shape_a;
+      const auto& shape_b = case_shape_b;
       CAPTURE(op.name);
       CAPTURE(shape_a.str());
       CAPTURE(shape_b.str());
@@ -67,7 +69,8 @@ TEST_CASE("arithmetic: neg, scale and shift, and the operators that stand for th
       {"divide", [](const Vars& in) { return in[0] / 7.0; }},
       {"shift", [](const Vars& in) { return 1.5 + (in[0] + 2.0); }},
       {"subtract", [](const Vars& in) { return 4.0 - (in[0] - 2.5); }}};
-  for (const auto& [name, f] : functions) {
+  for (const auto& [case_name, f] : functions) {
+    const auto& name = case_name;
     for (const Shape& shape : {Shape{}, Shape{3}, Shape{2, 3}, Shape{2, 3, 4}}) {
       CAPTURE(name);
       check_backward(f, {random(shape)});

@@ -39,7 +39,9 @@ TEST_CASE("broadcast_to: gradients agree with differences") {
       {{}, {}},         {{}, {3}},           {{}, {2, 3}},           {{3}, {2, 3}},
       {{2, 1}, {2, 3}}, {{3, 1}, {2, 3, 4}}, {{2, 1, 4}, {2, 3, 4}}, {{1, 3, 1}, {2, 3, 4}},
       {{2, 3}, {2, 3}}};
-  for (const auto& [from, to] : cases) {
+  for (const auto& [case_from, case_to] : cases) {
+    const auto& from = case_from;
+    const auto& to = case_to;
     CAPTURE(from.str());
     CAPTURE(to.str());
     check_backward(to_shape(to), {random(from)});

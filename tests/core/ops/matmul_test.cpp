@@ -48,7 +48,9 @@ TEST_CASE("matmul: values and gradients equal PyTorch's") {
 }
 
 TEST_CASE("matmul: gradients agree with differences for every batch and transposition") {
-  for (const auto& [shape_a, shape_b] : kShapePairs) {
+  for (const auto& [case_shape_a, case_shape_b] : kShapePairs) {
+    const auto& shape_a = case_shape_a;
+    const auto& shape_b = case_shape_b;
     for (Transpose a_is : {Transpose::no, Transpose::yes}) {
       for (Transpose b_is : {Transpose::no, Transpose::yes}) {
         CAPTURE(shape_a.str());

@@ -42,7 +42,8 @@ TEST_CASE("reduce: gradients agree with differences over any axes of any rank") 
       {{2, 3, 4}, {{}, {0}, {1}, {2}, {0, 2}, {-2, -1}, {0, 1, 2}}}};
   for (const ReduceOp& op : kReduceOps) {
     CAPTURE(op.name);
-    for (const auto& [shape, choices] : cases) {
+    for (const auto& [case_shape, choices] : cases) {
+      const auto& shape = case_shape;
       for (const Axes& axes : choices) {
         CAPTURE(shape.str());
         check_backward(op.over(axes, false), {random(shape)});

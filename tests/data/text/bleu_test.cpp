@@ -245,8 +245,9 @@ TEST_CASE("bleu: tokenization 13a, rule by rule") {
 
 TEST_CASE("bleu: no word in common gives 0, though other programs smooth it to 50") {
   const BleuOptions effective{.effective_order = true};
-  for (const auto& [hypothesis, reference] :
+  for (const auto& [case_hypothesis, reference] :
        {std::pair("yes", "no"), std::pair("", "a b"), std::pair("", "")}) {
+    const auto& hypothesis = case_hypothesis;
     CAPTURE(hypothesis);
     CHECK(corpus_bleu({hypothesis}, {{reference}}).score == 0.0);
     CHECK(sentence_score(hypothesis, reference, effective) == 0.0);

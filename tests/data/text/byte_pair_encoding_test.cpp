@@ -30,7 +30,7 @@ Symbols apply_plainly(const std::vector<Merge>& merges, Symbols word) {
   while (true) {
     const auto fits = [&](const Merge& merge) {
       const std::vector<std::int64_t> pair{merge.left, merge.right};
-      return std::ranges::search(word, pair).begin() != word.end();
+      return std::search(word.begin(), word.end(), pair.begin(), pair.end()) != word.end();
     };
     const auto first = std::ranges::find_if(merges, fits);
     if (first == merges.end()) return word;

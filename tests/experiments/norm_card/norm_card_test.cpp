@@ -86,7 +86,8 @@ TEST_CASE("norm_card: every registered norm has a card, a row that fits 80 colum
   CHECK(tables["parameters"][1] ==
         nlohmann::json{{"norm", "layernorm"}, {"name", "bias"}, {"shape", {8}}});
   // Every row says which norm it is of.
-  for (const auto& [key, rows] : tables.items()) {
+  for (const auto& [case_key, rows] : tables.items()) {
+    const auto& key = case_key;
     for (const nlohmann::json& row : rows) CHECK_MESSAGE(row.contains("norm"), key);
   }
 }

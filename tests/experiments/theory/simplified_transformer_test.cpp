@@ -77,7 +77,8 @@ TEST_CASE("simplified_transformer: matrices are Xavier's, and others are refused
   Generator generator(1);
   SimplifiedTransformer model({.layers = 2, .width = 96, .ffn = 160, .classes = 32}, generator);
   REQUIRE(model.named_parameters().size() == 7);
-  for (const auto& [parameter_name, parameter] : model.named_parameters()) {
+  for (const auto& [case_parameter_name, parameter] : model.named_parameters()) {
+    const auto& parameter_name = case_parameter_name;
     CAPTURE(parameter_name);
     const auto fans = init::fans(parameter->value.shape());
     const double variance = 2.0 / static_cast<double>(fans.in + fans.out);

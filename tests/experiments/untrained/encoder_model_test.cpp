@@ -71,7 +71,8 @@ TEST_CASE("EncoderModel::embed: scale * (patches E + P) / sqrt(2) with PyTorch's
 
 TEST_CASE("EncoderModel: Xavier variances, zero biases and unit gains") {
   EncoderModel model({.d_model = 64, .nhead = 4, .dim_feedforward = 256}, 3, Placement::pre, 1);
-  for (const auto& [parameter_name, parameter] : model.named_parameters()) {
+  for (const auto& [case_parameter_name, parameter] : model.named_parameters()) {
+    const auto& parameter_name = case_parameter_name;
     CAPTURE(parameter_name);
     const Tensor& value = parameter->value;
     if (value.rank() == 2) {
@@ -99,7 +100,8 @@ TEST_CASE("EncoderModel: with rmsnorm no norm has a bias") {
   EncoderModel model({.d_model = 6, .nhead = 2, .dim_feedforward = 5, .norm = "rmsnorm"}, 1,
                      Placement::pre, 0);
   int gains = 0;
-  for (const auto& [parameter_name, parameter] : model.named_parameters()) {
+  for (const auto& [case_parameter_name, parameter] : model.named_parameters()) {
+    const auto& parameter_name = case_parameter_name;
     if (parameter_name.find("norm") == std::string::npos) continue;
     CHECK_MESSAGE(parameter_name.ends_with("weight"), parameter_name);
     ++gains;
@@ -162,7 +164,8 @@ TEST_CASE("EncoderModel: DeepNorm's beta is on every matrix but W_Q and W_K") {
   EncoderModel plain(config, kDepth, Placement::post, 3),
       deep(config, kDepth, Placement::deep_norm, 3);
   const double beta = std::pow(8.0 * kDepth, -0.25);
-  for (const auto& [parameter_name, parameter] : plain.named_parameters()) {
+  for (const auto& [case_parameter_name, parameter] : plain.named_parameters()) {
+    const auto& parameter_name = case_parameter_name;
     if (parameter->value.rank() != 2) continue;
     CAPTURE(parameter_name);
     const bool in_proj = parameter_name.ends_with("in_proj_weight");

@@ -99,7 +99,8 @@ void check_same_layer(MultiheadAttention& attention,
   CHECK(relative_error(got.value, expected.value) <= 1e-12);
   CHECK(relative_error(got.gradients[0], expected.gradients[0]) <= 1e-12);
   std::size_t i = 0;
-  for (const auto& [name, parameter] : attention.named_parameters()) {
+  for (const auto& [case_name, parameter] : attention.named_parameters()) {
+    const auto& name = case_name;
     CAPTURE(name);
     CHECK(relative_error(gradients[i++], parameter->grad) <= 1e-12);
   }

@@ -14,7 +14,7 @@ using namespace normlab;
 namespace {
 
 constexpr double kNever = -std::numeric_limits<double>::infinity();
-constexpr std::int64_t kBegin = 1, kEnd = 2;
+constexpr std::int64_t kEnd = 2;
 
 // A model whose next token depends on the last one: row t of the table is what follows token t.
 NextLogProbabilities follows(const Tensor& table) {

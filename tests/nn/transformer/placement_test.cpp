@@ -115,7 +115,8 @@ TEST_CASE("placement: DeepNorm's beta is on the values' path and not on queries 
   TransformerEncoder deep(kDepth, kWidth, kHeads, two, make_options(Placement::deep_norm));
   const double beta = 0.31947155212;  // (8 * 12)^(-1/4)
   CHECK(std::abs(deep.layers.front()->options().deep_norm_beta - beta) < 1e-10);
-  for (const auto& [parameter_name, parameter] : plain.named_parameters()) {
+  for (const auto& [case_parameter_name, parameter] : plain.named_parameters()) {
+    const auto& parameter_name = case_parameter_name;
     CAPTURE(parameter_name);
     const Tensor &before = parameter->value, &after = deep.parameter(parameter_name).value;
     const bool matrix = before.rank() == 2, in_proj = parameter_name.ends_with("in_proj_weight");

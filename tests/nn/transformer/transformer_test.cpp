@@ -94,7 +94,8 @@ TEST_CASE("Transformer: its matrices start as PyTorch's, number by number") {
     Generator seeded(fixture.option<std::uint64_t>("seed"));
     model.reset_parameters(seeded);
     std::size_t matrices = 0;
-    for (const auto& [name, parameter] : model.named_parameters()) {
+    for (const auto& [case_name, parameter] : model.named_parameters()) {
+      const auto& name = case_name;
       if (parameter->value.rank() < 2) continue;
       CAPTURE(name);
       CHECK(relative_error(parameter->value, tensor_of(fixture.output(name))) <= 1e-15);
@@ -109,7 +110,8 @@ TEST_CASE("Transformer: the constructor leaves every matrix Xavier uniform") {
   Generator generator(1);
   Transformer model({.d_model = 32, .nhead = 2, .num_encoder_layers = 1, .num_decoder_layers = 1},
                     generator);
-  for (const auto& [name, parameter] : model.named_parameters()) {
+  for (const auto& [case_name, parameter] : model.named_parameters()) {
+    const auto& name = case_name;
     if (parameter->value.rank() < 2) continue;
     CAPTURE(name);
     const Shape& shape = parameter->value.shape();

@@ -13,8 +13,6 @@ using namespace normlab;
 
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
 // How a series is drawn: its kind of line, its colour and its dashes.
 std::string style_of(const std::string& script, const std::string& data) {
   const std::string start = data + " using 1:2 ";
